@@ -79,7 +79,8 @@ t.test('streams end with the gateway', async (t) => {
   const backend = await talking(t, 'far')
   const upstreams = [use(openai, { baseUrl: backend.baseUrl, apiKey: 'x' })]
   const models = { far: { upstreams: [{ provider: 'openai' }] } }
-  const { gateway, post } = await mounted(t, { ...memory({ network: true }), upstreams }, { models })
+  const adapters = { ...memory({ network: true }), log: memory().log, upstreams }
+  const { gateway, post } = await mounted(t, adapters, { models })
   const answer = await post('/v1/chat/completions', { ...asked(true), model: 'far' })
   await gateway.close()
   const rest = await Promise.race([answer.text(), sleep(5_000, 'still open')])
