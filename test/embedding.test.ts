@@ -133,3 +133,15 @@ t.test('a backend that can’t be listed is told of once', async (t) => {
   await list()
   t.equal(told(), 2, 'and anew after it was back')
 })
+
+t.test('a body that another reader took is refused', async (t) => {
+  const { gateway, request } = await mounted(t, memory())
+  const body = JSON.stringify(asked())
+  const read = request('/v1/chat/completions', { method: 'POST', body })
+  await read.json()
+  const locked = request('/v1/chat/completions', { method: 'POST', body })
+  locked.body!.getReader()
+  for (const taken of [read, locked])
+    await t.rejects(gateway.fetch(taken), { status: 500, message: /Another reader took the body first/ })
+  t.equal(await gateway.drain(0), 0, 'no call is left behind')
+})

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type RequestListener, createServer, request as ask } from 'node:http'
 import { Duplex, Readable } from 'node:stream'
+import { BodyTaken } from '../errors.ts'
 import type { FetchRequest } from '../ports/surface.ts'
 
 /** Headers that belong to one connection, and to nobody beyond it. */
@@ -72,6 +73,7 @@ export const fetchOf = (listener: RequestListener): FetchRequest => {
     new Promise((resolve, reject) => {
       const { signal, method, body, url } = request
       signal.throwIfAborted()
+      if (request.bodyUsed || body?.locked) throw new BodyTaken()
       const [near, far] = pair()
       far.remoteAddress = address
       const { pathname, search } = new URL(url)
