@@ -1,9 +1,8 @@
 import type { Alarm, Clock, Log, Random } from '../../core/ports/platform.ts'
 import type { MetadataStore, Reports, Row } from '../../core/ports/metadata-store.ts'
 import { lazy } from '../../core/lazy.ts'
-import { type Cursor, cursorId, cursors, foldCursor } from './fold-cursor.ts'
 import type { Tables } from './fold-tables.ts'
-import { type LateDay, lates } from './late-days.ts'
+import { type Cursor, type LateDay, cursorId, cursors, foldCursor, lates } from './late-days.ts'
 import { dayAfter, endOfMonth, monthOf } from './spans.ts'
 import { usages } from './usage-rows.ts'
 

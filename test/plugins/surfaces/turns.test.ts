@@ -25,7 +25,7 @@ const [, told] = liveRoutes
 
 /** What takes milliseconds to tell, and is the same for all who ask at once. */
 const tellings: Readonly<Record<string, () => Promise<unknown>>> = {
-  'models of the interface': async () => clear.handle(wanted, { catalog } as never),
+  'models of the interface': async () => clear.handle(wanted, { catalog, rules: [] } as never),
   'models of all dialects': () => usable(wanted, { catalog, rules: [] } as never),
   'models of sealed calls': async () => sealed.handle(wanted, { enclave } as never),
   'stored files': async () => listed.handle(wanted, { fileStore, clock: Date } as never),
