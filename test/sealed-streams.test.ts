@@ -506,8 +506,11 @@ t.test('all chunks of an answer tell one id, one time and the kind of the interf
     return { heads, began }
   }
   const whole = { id: 'c1', object: 'chat.completion.chunk', created: 7 }
-  const foreign = { id: 'c2', object: 'chat.completion', created: 8 }
-  t.same((await headsOf([whole, {}, foreign, whole])).heads, [whole, whole, whole, whole])
+  const foreign = [{ id: 'c2' }, { object: 'chat.completion' }, { created: 8 }].map((member) => ({
+    ...whole,
+    ...member,
+  }))
+  t.same((await headsOf([whole, {}, ...foreign])).heads, Array(5).fill(whole))
   for (const bare of [{}, { id: 12, object: '', created: '7' }, { id: '', created: 1.5 }]) {
     const { heads, began } = await headsOf([bare, bare, whole])
     t.match(heads[0], { id: /^chatcmpl-[0-9a-f]{24}$/, object: 'chat.completion.chunk', created: began })
