@@ -27,10 +27,13 @@ export const ChatRequest = v.looseObject({
   stream: v.nullish(v.boolean()),
   /** Pins a backend; an object is the backend's own field. */
   provider: v.nullish(
-    v.union([
-      v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens')),
-      v.intersect([v.record(v.string(), v.unknown()), v.custom<JsonObject>(isJsonObject, 'a name or an object')]),
-    ]),
+    v.union(
+      [
+        v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'up to 64 lower-case letters, digits and hyphens')),
+        v.intersect([v.record(v.string(), v.unknown()), v.custom<JsonObject>(isJsonObject)]),
+      ],
+      'a name or an object',
+    ),
   ),
 })
 
