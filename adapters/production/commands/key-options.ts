@@ -88,7 +88,7 @@ const limitsOf = (values: KeyValues, own: KeyRow['limits']): KeyRow['limits'] =>
     const name = nameOfLimit(flag)
     if (text === 'default') delete limits[name]
     else limits[name] = text === 'none' ? null : Number(text)
-    if (limits[name] === Infinity || !v.is(OwnLimits, limits)) {
+    if (!v.is(OwnLimits, limits)) {
       const number = flag.startsWith('cost') ? 'an amount above 0' : 'a whole number from 1'
       throw new Error(`--${flag} takes ${number}, none or default`)
     }

@@ -6,7 +6,7 @@ import { type Soon, isLater, soon } from '../../../core/ports/soon.ts'
 import { through } from '../through.ts'
 import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
 import { type Growing, deltaOf, isArguments, isEmpty, withPieces } from './growing.ts'
-import { type Wording, answerWording, jsonWording, piecesOf } from './texts.ts'
+import { type Wording, answerWording, isJson, jsonWording, piecesOf } from './texts.ts'
 
 /** Gives a watch for one text; null when no guard watches it. */
 type Watching = () => TextWatch | null
@@ -201,14 +201,5 @@ const argumentsWatch = (watched: Watched): Channel => {
       return { text: '' }
     },
     end: () => soon(done(passed(jsonWording(json), watched)), (text) => ({ text })),
-  }
-}
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -86,13 +86,19 @@ function* valuesIn(text: string): Generator<{ readonly from: number; readonly to
 const wordOf = (string: string): string =>
   string.includes('\\') ? (JSON.parse(string) as string) : string.slice(1, -1)
 
-/** The texts of JSON change where they stand, so that numbers keep every digit. A text that is no JSON is a text. */
-const mappedJson = (text: string, role: string | null, replace: Replace): string => {
+/** Whether a text is whole JSON. */
+export const isJson = (text: string): boolean => {
   try {
     parsed(text)
+    return true
   } catch {
-    return replace(text, role)
+    return false
   }
+}
+
+/** The texts of JSON change where they stand, so that numbers keep every digit. A text that is no JSON is a text. */
+const mappedJson = (text: string, role: string | null, replace: Replace): string => {
+  if (!isJson(text)) return replace(text, role)
   let [next, copied] = ['', 0]
   for (const { from, to } of valuesIn(text)) {
     const word = wordOf(text.slice(from, to))

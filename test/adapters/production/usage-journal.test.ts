@@ -331,7 +331,12 @@ const breaking = () => {
   const down = { isDown: false }
   const begin = () => processOf(store, clock, shelf, () => down.isDown)
   const requests = async () => (await store.get(usages, 'k/2030-01-31/m'))?.requests
-  return { clock, shelf, refused, place, down, begin, requests }
+  /** Neither the store nor the disk takes anything. */
+  const failAll = () => {
+    down.isDown = true
+    for (const work of writes) refused.add(work)
+  }
+  return { clock, shelf, refused, place, down, failAll, begin, requests }
 }
 
 t.test('a journal that broke is begun anew, and keeps what came before and meanwhile', async (t) => {
@@ -414,11 +419,10 @@ t.test('a journal that stays behind is marked also while nothing is counted, and
 })
 
 t.test('a process whose broken journal was taken meanwhile counts no call of it again', async (t) => {
-  const { clock, shelf, refused, place, down, begin, requests } = breaking()
+  const { clock, shelf, refused, place, down, failAll, begin, requests } = breaking()
   const process = begin()
   process.ledger.add(place, { requests: 1 })
-  down.isDown = true
-  for (const work of writes) refused.add(work)
+  failAll()
   await clock.pass(1_500)
   const resume = process.pause()
   refused.clear()
@@ -434,11 +438,10 @@ t.test('a process whose broken journal was taken meanwhile counts no call of it 
 })
 
 t.test('a process that ends with a broken journal tries it once more', async (t) => {
-  const { clock, shelf, refused, place, down, begin, requests } = breaking()
+  const { clock, shelf, refused, place, down, failAll, begin, requests } = breaking()
   const process = begin()
   process.ledger.add(place, { requests: 1 })
-  down.isDown = true
-  for (const work of writes) refused.add(work)
+  failAll()
   await clock.pass(1_500)
   refused.clear()
   await process.dispose()
