@@ -30,7 +30,7 @@ import { inTurn } from './in-turn.ts'
 import { keyWatch } from './key-watch.ts'
 import { keylessAllowance } from './keyless.ts'
 import { following } from './following.ts'
-import { type Observed, observed } from './observed.ts'
+import { type Observed, observed } from '../ports/observed.ts'
 import { joined, leaveUnread } from './unwanted-bytes.ts'
 import { errorEnvelope } from './envelope.ts'
 import { type Wait, challenge, knownError, retryHeaders } from './http-errors.ts'
@@ -102,7 +102,7 @@ export const app = (
   let routeGeneration: RouteGeneration
   const router = new Router({ sensitive: true, strict: true })
   const entrance: Entrance = {
-    ...{ clock, random, log, settings, lost, isClosed, observed: observed(observers), following: following() },
+    ...{ clock, random, log, settings, lost, isClosed, observed: observed(observers, log), following: following() },
     keyless: (request, { limits }) => keyless(request, limits.keyless.requestsPerSecond),
     waits: (refusal) => retryHeaders(refusal, random.fraction()),
     methodsOf: (path) => [...new Set(router.match(path, 'NONE').path.flatMap(({ methods }) => methods))].join(', '),

@@ -9,7 +9,7 @@ import type { HeldPlace, renewedPlaces } from './concurrency.ts'
 import type { RequestContext } from './context.ts'
 import type { Wait } from './http-errors.ts'
 import type { keyWatch } from './key-watch.ts'
-import type { Observed } from './observed.ts'
+import type { Observed } from '../ports/observed.ts'
 import type { AnyRoute } from './route.ts'
 import type { CallClock } from './straight-call.ts'
 

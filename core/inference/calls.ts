@@ -1,6 +1,7 @@
-import { type CurrentTrace, type Observer, type Saw, withHook } from '../ports/observer.ts'
+import { observed } from '../ports/observed.ts'
+import type { CurrentTrace, Observer, Saw } from '../ports/observer.ts'
 import { leaveQuietly } from '../ports/flow.ts'
-import type { Clock, Random } from '../ports/platform.ts'
+import type { Clock, Log, Random } from '../ports/platform.ts'
 import type { ChatCall, Chunks, Completion, TokenCount, Upstream, Whole } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
 import { returnController } from '../abort.ts'
@@ -27,20 +28,18 @@ interface CallNeeds {
   readonly settings: Settings
   readonly clock: Clock
   readonly random: Random
+  readonly log: Log
   readonly observers: readonly Observer[]
   readonly traces: readonly CurrentTrace[]
 }
 
 /** What all calls of one generation share. */
 const shared = (
-  { settings: { timeouts, routing }, clock, random, observers, traces: [traceOf] }: CallNeeds,
+  { settings: { timeouts, routing }, clock, random, log, observers, traces: [traceOf] }: CallNeeds,
   all: Breakers,
 ) => {
   const breakerOf = all.of
-  const seeing = withHook(observers, 'saw')
-  const saw: Saw = (provider, outcome, ms, status, attempt) => {
-    for (const observer of seeing) observer.saw(provider, outcome, ms, status, attempt)
-  }
+  const { saw } = observed(observers, log)
   const untraced = { clock, random, retries: routing.retries, hedges: hedges(routing.hedge), breakerOf, saw }
   const searching = (): FailoverNeeds => {
     const trace = traceOf?.() ?? null

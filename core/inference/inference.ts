@@ -2,7 +2,7 @@ import { one } from '../container.ts'
 import { lazy } from '../lazy.ts'
 import { CurrentTrace, Observer } from '../ports/observer.ts'
 import { plugin } from '../plugin.ts'
-import { Clock, Random } from '../ports/platform.ts'
+import { Clock, Log, Random } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'
 import type { StraightCalls } from './calls.ts'
@@ -29,7 +29,7 @@ const calling = lazy(() => import('./calls.ts'))
 export const inference = plugin({
   port: Inference,
   name: 'inference',
-  needs: { settings: Settings, clock: Clock, random: Random, observers: Observer, traces: CurrentTrace },
+  needs: { settings: Settings, clock: Clock, random: Random, log: Log, observers: Observer, traces: CurrentTrace },
   create: (supplied): Inference => {
     const all = breakers(supplied.settings.routing.breaker)
     let now: (Calls & StraightCalls) | null = null

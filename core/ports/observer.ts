@@ -56,7 +56,7 @@ export interface Counted {
   readonly reasoning: number
 }
 
-/** The parts of the gateway write here what they do for one request that is watched. */
+/** The parts of the gateway write here what they do for one request that is watched. No method throws. */
 export interface Trace {
   /** The model that the request is for. */
   chose(model: string): void
@@ -129,7 +129,7 @@ export interface ReachedShare {
 
 /**
  * Watches requests, calls of backends, use and budgets. Every hook is called synchronously on the way of a request, so it
- * returns at once and never throws. An absent hook costs nothing. No hook sees a caller's text.
+ * returns at once. An absent hook costs nothing. No hook sees a caller's text.
  */
 export interface Observer {
   /** A request has come; always before its `left`. */
@@ -167,10 +167,6 @@ export interface Observer {
 export type Saw = Required<Observer>['saw']
 
 export const Observer = many<Observer>('Observer')
-
-/** Observers by their hooks: those with this one, in their order. */
-export const withHook = <K extends keyof Observer>(observers: readonly Observer[], hook: K) =>
-  observers.filter((observer): observer is Observer & Required<Pick<Observer, K>> => observer[hook] !== undefined)
 
 /** The trace of the request for which the caller works; null outside of any that is watched. */
 export type CurrentTrace = () => Trace | null

@@ -1,4 +1,5 @@
-import { type Observer, withHook } from '../../../core/ports/observer.ts'
+import { observed } from '../../../core/ports/observed.ts'
+import type { Observer } from '../../../core/ports/observer.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 import type { RateLimiter } from '../../../core/ports/rate-limiter.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
@@ -16,7 +17,7 @@ export const budgetWarnings = (
   observers: readonly Observer[],
   settings: Settings,
 ): ((budget: Budget, left: number, now: number) => Soon<void>) => {
-  const [measuring, warned] = [withHook(observers, 'stands'), withHook(observers, 'reached')] as const
+  const { stands, reached } = observed(observers, log)
   const told = new Map<string, { readonly percent: number; readonly until: number }>()
   const warn = async (budget: Budget, percent: number, now: number): Promise<void> => {
     const { allowance, of, whose, period } = budget
@@ -27,14 +28,14 @@ export const budgetWarnings = (
     if (first === null) return
     log.warn('budget.share', { of, whose, period, percent })
     const share = { of, whose, period, name, ...(until !== undefined && { until }), percent, at: now }
-    for (const observer of warned) observer.reached(share, settings)
+    reached(share, settings)
   }
 
   return (budget, left, now) => {
     const { allowance, of, whose, period } = budget
     const { name, most, per, until = now + per } = allowance
     const part = Math.max(0, 1 - left / most)
-    for (const observer of measuring) observer.stands(of, whose, period, part, until)
+    stands(of, whose, period, part, until)
     const known = told.get(name)
     const before = known !== undefined && now < known.until ? known.percent : 0
     const news = percents.filter((percent) => part * 100 >= percent - 1e-9 && percent > before)

@@ -1,7 +1,8 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import { lazy } from '../../../core/lazy.ts'
 import type { Ledger } from '../../../core/ports/ledger.ts'
-import { type CurrentTrace, type Observer, type Trace, withHook } from '../../../core/ports/observer.ts'
+import { observed } from '../../../core/ports/observed.ts'
+import type { CurrentTrace, Observer, Trace } from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
 import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
@@ -56,8 +57,7 @@ const tillOf = (needs: MeterNeeds) => {
     ...prices(settings, lists),
     allowancesOf: allowances(settings),
     budgetsOf: budgets(settings),
-    counting: withHook(observers, 'used'),
-    timing: withHook(observers, 'firstToken'),
+    observed: observed(observers, log),
     warn: budgetWarnings(limiter, log, observers, settings),
     /** The work never fails: its fault is logged. */
     settling(work: () => Soon<void>): Soon<void> {
@@ -225,9 +225,9 @@ class Reserved<Truth> implements Reservation<Truth> {
   }
 
   began(): void {
-    const { timing, clock } = this.#till
+    const { observed, clock } = this.#till
     this.#trace?.began()
-    for (const observer of timing) observer.firstToken(this.#call.entry?.name ?? 'unknown', clock.now() - this.#start)
+    observed.firstToken(this.#call.entry?.name ?? 'unknown', clock.now() - this.#start)
   }
 
   cancel(): Soon<void> {
@@ -270,7 +270,6 @@ class Reserved<Truth> implements Reservation<Truth> {
     cost: number | null,
     by: string | null,
   ) {
-    const { counting } = this.#till
     const { caller, record } = this.#call
     const { organization, team = null, key, tags = none } = caller
     if (record !== undefined) {
@@ -280,7 +279,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     }
     const backend = by ?? 'unknown'
     const used = { model, backend, input, output, cached, reasoning, cost, organization, team, key, tags }
-    for (const observer of counting) observer.used(used)
+    this.#till.observed.used(used)
     this.#trace?.used({ ...used, backend: by })
   }
 
