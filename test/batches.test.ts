@@ -126,6 +126,40 @@ t.test('a list goes on behind its last id, and shows one’s own alone', async (
   await refused(t, theirs.batches.list({ after: ours[0]! }), { status: 400 }, 'nor behind an id of others')
 })
 
+t.test('Anthropic’s client pages backwards to the newest batch, and ends', async (t) => {
+  const { claude } = await batchHouse(t)
+  const ids: string[] = []
+  for (let at = 0; at < 5; at++)
+    ids.unshift((await claude.messages.batches.create({ requests: [request(`n${at}`)] })).id)
+  const page = await claude.messages.batches.list({ limit: 2, before_id: ids[3]! })
+  t.same([page.data.map(({ id }) => id), page.has_more], [[ids[1], ids[2]], true], 'the page stands beside the id')
+  const seen: string[] = []
+  for await (const { id } of claude.messages.batches.list({ limit: 2, before_id: ids[3]! })) seen.push(id)
+  t.same(seen.toSorted(), ids.slice(0, 3).toSorted())
+  await refused(t, claude.messages.batches.list({ before_id: 'msgbatch_none' }), { status: 400 })
+})
+
+t.test('a key of few models lists its files behind newer ones of other models', async (t) => {
+  const house = await batchHouse(t)
+  const narrow = house.clientOf((await house.gateway.keys.create({ models: ['unpriced'] })).credential)
+  const all = house.clientOf((await house.gateway.keys.create({})).credential)
+  const put = async (client: OpenAI, model: string) =>
+    client.files.create({ file: await fileOf(line('one', model)), purpose: 'batch' })
+  const own = [await put(narrow, 'unpriced'), await put(narrow, 'unpriced')].map(({ id }) => id).toReversed()
+  for (let at = 0; at < 5; at++) await put(all, 'talk')
+  const page = await narrow.files.list({ limit: 1 })
+  t.same([page.data.map(({ id }) => id), page.has_more], [own.slice(0, 1), true])
+  const seen: string[] = []
+  for await (const { id } of narrow.files.list({ limit: 1 })) seen.push(id)
+  t.same(seen, own)
+})
+
+t.test('the part of a prompt cache that a line names is its organisation’s own', async (t) => {
+  const house = await batchHouse(t)
+  await begin(house.client, line('one', 'talk', {}, { prompt_cache_key: 'tenant' }))
+  t.match(house.vendor.lines[0]!.body.prompt_cache_key, /^[0-9a-f]{32}$/)
+})
+
 t.test('an id of another owner is not found, and its backend is not asked', async (t) => {
   const house = await batchHouse(t)
   const batch = await begin(house.client, line('one'))
@@ -223,7 +257,7 @@ t.test(
     t.match(response.headers.get('x-sealgate-dropped'), 'tools')
     t.match(house.vendor.lines, [
       { url: '/v1/responses', body: { model: 'gpt-own', store: false, input: 'Canary7319 one' } },
-      { body: { prompt_cache_key: 'k', tools: [{ name: 'look' }] } },
+      { body: { prompt_cache_key: /^[0-9a-f]{32}$/, tools: [{ name: 'look' }] } },
       {},
     ])
     const batch = await client.batches.create({

@@ -113,6 +113,7 @@ t.test('a signal is passed on', async (t) => {
     [200, 200, 401, 401, 401],
     'a program that nobody knows gets the usual variables',
   )
+  t.equal((await reported(place)).env.GOOGLE_GENAI_API_VERSION, 'v1beta')
 })
 
 t.test('each program is told in its own way', async (t) => {

@@ -1,3 +1,4 @@
+import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
 import { eventsOf, opened, type Doors } from '../fakes/doors.ts'
 import type { Asked } from '../fakes/recorded.ts'
@@ -81,6 +82,37 @@ t.test('a request in the words of the common format, in either spelling', async 
       response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
     })
   }
+})
+
+t.test('the vendor’s client keeps a streamed turn for its next one', async (t) => {
+  const doors = await opened(
+    t,
+    scripted(() => [{ say: 'Hello there.' }]),
+  )
+  const client = new GoogleGenAI({ apiKey: doors.key, httpOptions: { baseUrl: doors.base } })
+  for (const model of ['chat', 'messages', 'responses', 'gemini']) {
+    const chat = client.chats.create({ model })
+    for (const message of ['I am Ada.', 'Who am I?'])
+      for await (const piece of await chat.sendMessageStream({ message })) t.ok(piece.candidates)
+    t.match(JSON.stringify(doors.asked()), /I am Ada\..*Hello there\..*Who am I\?/, model)
+  }
+})
+
+t.test('a schema that may be null keeps null among its choices', async (t) => {
+  const doors = await opened(t, hello)
+  const properties = {
+    some: { nullable: true, anyOf: [{ type: 'STRING' }, { type: 'INTEGER' }] },
+    word: { type: 'STRING', nullable: true, enum: ['x', 'y'] },
+  }
+  const responseSchema = { type: 'OBJECT', properties }
+  const thinkingConfig = { thinkingLevel: 'THINKING_LEVEL_UNSPECIFIED' }
+  await post(doors, { generationConfig: { responseMimeType: 'application/json', responseSchema, thinkingConfig } })
+  const sent: any = doors.asked()
+  t.strictSame(sent.response_format.json_schema.schema.properties, {
+    some: { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] },
+    word: { type: ['string', 'null'], enum: ['x', 'y', null] },
+  })
+  t.notOk('reasoning_effort' in sent, 'a level without a name is none')
 })
 
 t.test('bounds that the vendor writes as texts become numbers, and an empty list of stops stays away', async (t) => {

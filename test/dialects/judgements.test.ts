@@ -244,6 +244,10 @@ t.test('Gemini’s client makes vectors by any embedding model, clear and sealed
   const one = await doors.post(`${path}:embedContent`, { content, taskType: 'RETRIEVAL_QUERY' })
   t.same(one.body.embedding.values.slice(0, 2), [2, 1], 'the parts are one text')
   t.equal(one.headers.get('x-sealgate-dropped'), 'taskType')
+  const snake = { content, task_type: 'RETRIEVAL_QUERY', output_dimensionality: 2 }
+  const spelled = await doors.post(`${path}:embedContent`, snake)
+  t.same(spelled.body.embedding.values, [2, 1], 'either spelling counts')
+  t.equal(spelled.headers.get('x-sealgate-dropped'), 'taskType')
   const failed = async (verb: string, body: object, status: number, field: RegExp, model = path) => {
     const answer = await doors.post(`${model}:${verb}`, body)
     t.equal(answer.status, status, JSON.stringify(answer.body))

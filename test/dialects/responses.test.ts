@@ -97,6 +97,15 @@ t.test('usage is told with its details, and an answer that was cut is incomplete
       total_tokens: 14,
     },
   })
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":"b' } }
+  const calls = { role: 'assistant', content: null, tool_calls: [call] }
+  const half = await opened(t, answering({ message: calls, finish_reason: 'length' }, usage))
+  for (const [doors, type] of [
+    [cut, 'message'],
+    [half, 'function_call'],
+  ] as const)
+    // prettier-ignore
+    t.match((await answered(doors, {})).output, [{ type, status: 'incomplete' }], `a ${type} that was cut`)
   const refusal = { role: 'assistant', content: null, refusal: 'I may not.' }
   const filtered = await opened(t, answering({ message: refusal, finish_reason: 'content_filter' }))
   t.match(await answered(filtered, {}), {

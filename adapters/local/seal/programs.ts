@@ -42,7 +42,11 @@ const openai = ({ url, token }: Proxy) => ({
   OPENAI_API_BASE: `${url}/v1`,
   OPENAI_API_KEY: token,
 })
-const gemini = ({ url, token }: Proxy) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: token })
+const gemini = ({ url, token }: Proxy) => ({
+  GOOGLE_GEMINI_BASE_URL: url,
+  GOOGLE_GENAI_API_VERSION: 'v1beta',
+  GEMINI_API_KEY: token,
+})
 
 /** Basic strings of TOML take the escapes of JSON. */
 const toml = (text: string): string => JSON.stringify(text)

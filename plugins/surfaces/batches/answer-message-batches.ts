@@ -80,10 +80,14 @@ export const createMessageBatch = async (request: Asked, given: Given): Promise<
 
 /** The batches of the caller, the newest first. */
 export const listMessageBatches = async (
-  { caller, query, signal }: Asked<{ readonly limit: number; readonly after_id?: string | undefined }>,
+  {
+    caller,
+    query,
+    signal,
+  }: Asked<{ readonly limit: number; readonly after_id?: string | undefined; readonly before_id?: string | undefined }>,
   given: Given,
 ): Promise<Reply> => {
-  const page = { limit: query.limit, after: query.after_id }
+  const page = { limit: query.limit, after: query.after_id, before: query.before_id }
   const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'messages' }, page)
   const data = await toldAll(rows, (id, row) => relayed(given, [id, row], signal))
   return json({ data, has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null })

@@ -96,6 +96,7 @@ export const chapter: Chapter = {
     'query.limit': 'How many at most; 100 is the most.',
     'query.after': 'The id behind which the list goes on.',
     'query.after_id': 'The id behind which the list goes on.',
+    'query.before_id': 'The id before which the list ends.',
     'body.file': 'The lines of JSON.',
     'body.purpose': 'The word `batch`.',
     'body.expires_after[anchor]': 'From when the time counts, after which the vendor removes the file.',

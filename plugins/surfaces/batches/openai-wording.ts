@@ -7,6 +7,7 @@ import {
   refuseMember,
   refuseStoredState,
 } from '../../../core/dialects/json-object.ts'
+import { withOwnCache } from '../../../core/inference/prompt-caches.ts'
 import type { Ability } from '../../../core/inference/models/catalog-entry.ts'
 import { checked } from '../../../core/validate.ts'
 import { translateResponses } from '../../shared/dialects/responses/request.ts'
@@ -42,7 +43,7 @@ type Printed = (chosen: Chosen) => JsonObject
 
 /** A line of a file for `/v1/batches`, and the members that the vendor does not get. */
 export const openaiWording = (
-  { keepsakes }: Given,
+  { keepsakes, settings }: Given,
   { organization }: Caller,
 ): Wording & { readonly dropped: ReadonlySet<string> } => {
   const seal = keepsakes.for(organization)
@@ -55,6 +56,8 @@ export const openaiWording = (
       return worded.native?.body ?? {}
     }
   }
+  const cached = (body: JsonObject): JsonObject =>
+    settings.routing.promptCaches === 'shared' ? body : withOwnCache(body, organization)
   return {
     ...{ dialect: 'openai', noun: 'lines', dropped },
     read(value) {
@@ -70,8 +73,8 @@ export const openaiWording = (
       return {
         ...{ model: body.model, ability, endpoint: url as string },
         print: (chosen) => {
-          const asked = Object.assign(printed(chosen), { model: chosen.candidate.model })
-          return `${JSON.stringify({ custom_id, method, url, body: asked })}\n`
+          const sent = Object.assign(cached(printed(chosen)), { model: chosen.candidate.model })
+          return `${JSON.stringify({ custom_id, method, url, body: sent })}\n`
         },
       }
     },

@@ -1,6 +1,6 @@
 import { type Caller, mayUse } from '../../../core/access/caller.ts'
 import { BadRequest, NotFound, TooMany, Unavailable } from '../../../core/errors.ts'
-import { kind, type MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { kind, type MetadataStore, type Row } from '../../../core/ports/metadata-store.ts'
 
 /** What a vendor keeps for a caller, under the vendor's own id. Nothing in the row comes from a text of the caller. */
 export interface KeptThing {
@@ -58,27 +58,45 @@ export interface PageOf {
   readonly limit: number
   /** The id behind which the page begins; absent for the newest. */
   readonly after?: string | undefined
+  /** The id before which the page ends, where `after` is absent. */
+  readonly before?: string | undefined
 }
 
-/** The newest first, and whether there are more. Throws BadRequest for a page behind an id of others. */
+/** Rows of one read for a key that may use some models alone, and the most that a page of such a key reads. */
+const [rowsOfRead, mostRead] = [200, 2000]
+
+/** The newest first, and whether there are more in the direction of the page. Throws BadRequest for a page beside an id of others. */
 export const ownThings = async (
   store: MetadataStore,
   caller: Caller,
   where: Pick<KeptThing, 'dialect'> & Partial<KeptThing>,
-  { limit, after }: PageOf,
+  { limit, after, before }: PageOf,
 ) => {
-  const last = after === undefined ? null : await store.get(things, idShape.test(after) ? after : '')
-  if (after !== undefined && (last === null || !isOwn(last, caller)))
-    throw new BadRequest('Validation failed', { validator: { after: 'Expected an id of the list' } })
+  const edge = after ?? before
+  const isBack = after === undefined && before !== undefined
+  const beside = edge === undefined ? null : await store.get(things, idShape.test(edge) ? edge : '')
+  if (edge !== undefined && (beside === null || !isOwn(beside, caller)))
+    throw new BadRequest('Validation failed', {
+      validator: { [isBack ? 'before' : 'after']: 'Expected an id of the list' },
+    })
   const { organization, user } = caller
-  const { rows } = await store.list(things, {
-    where: { ...where, organization, user },
-    ...(last !== null && { between: { field: 'at', to: last.at } }),
-    order: { by: 'at', descending: true },
-    limit: limit + 2,
-  })
-  const rest = rows.filter(({ id, row }) => id !== after && mayUse(caller, row.model))
-  return { rows: rest.slice(0, limit), hasMore: rest.length > limit }
+  const usable: Row<KeptThing>[] = []
+  let offset = 0
+  // A key that may use few models passes over the rows of all others.
+  while (usable.length <= limit && offset < mostRead) {
+    const { rows } = await store.list(things, {
+      where: { ...where, organization, user },
+      ...(beside !== null && { between: { field: 'at', [isBack ? 'from' : 'to']: beside.at } }),
+      order: { by: 'at', descending: !isBack },
+      limit: caller.models === null ? limit + 2 : rowsOfRead,
+      offset,
+    })
+    usable.push(...rows.filter(({ id, row }) => id !== edge && mayUse(caller, row.model)))
+    offset += rows.length
+    if (rows.length < rowsOfRead) break
+  }
+  const page = usable.slice(0, limit)
+  return { rows: isBack ? page.toReversed() : page, hasMore: usable.length > limit }
 }
 
 /** Batches of an owner whose results nobody read. */

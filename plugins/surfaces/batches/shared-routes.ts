@@ -44,4 +44,8 @@ const limit = v.optional(
 export const pageQuery = v.object({ limit, after: v.optional(v.pipe(v.string(), v.maxLength(128))) })
 
 /** The same in the words of Anthropic. */
-export const messagesPageQuery = v.object({ limit, after_id: v.optional(v.pipe(v.string(), v.maxLength(128))) })
+export const messagesPageQuery = v.object({
+  limit,
+  after_id: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  before_id: v.optional(v.pipe(v.string(), v.maxLength(128))),
+})

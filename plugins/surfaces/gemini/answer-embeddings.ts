@@ -8,6 +8,7 @@ import { servedModel } from '../../shared/models/find-model.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import { settled } from '../shared/settle.ts'
 import type { EmbedRequest } from '../../shared/dialects/generate-content/shape.ts'
+import { camel } from '../../shared/dialects/generate-content/spelling.ts'
 import type { askNeeds } from '../shared/chat-needs.ts'
 
 /** The text of a content. Parts that are no text have no vector here. */
@@ -29,12 +30,13 @@ export const embedContents = async (
     params,
     signal,
   }: Pick<Request<unknown, unknown, Caller>, 'caller' | 'record' | 'params' | 'signal'>,
-  requests: readonly EmbedRequest[],
+  spelled: readonly EmbedRequest[],
   { catalog, inference, meter }: Supplied<typeof askNeeds>,
   pathOf: (at: number) => string,
 ): Promise<{ readonly vectors: readonly Float32Array[]; readonly headers: Readonly<Record<string, string>> }> => {
   const model = params['model'] ?? ''
-  const [{ outputDimensionality: dimensions }] = requests as readonly [EmbedRequest]
+  const requests = spelled.map((request) => camel(request) as EmbedRequest)
+  const { outputDimensionality: dimensions } = requests[0]!
   const texts = requests.map((request, at) => {
     const named = bare(request.model ?? model)
     if (named !== model) refuseMember(`${pathOf(at)}model`, 'Expected the model of the path')

@@ -158,13 +158,16 @@ const ending = ({ calls, blocks, outline, thoughts, extra, finish }: Candidate, 
   return endingOf(message, seal)
 }
 
+/** What the vendor ends a text with: its clients forget a turn of which one piece has no part. */
+const emptyText = [{ text: '' }]
+
 /** The last piece; `before` has the parts of each candidate that no earlier piece has. */
 const last = (writing: Writing, before: ReadonlyMap<number, readonly JsonObject[]> = new Map()): JsonObject => {
   const candidates: JsonObject[] = []
   for (const [index, candidate] of writing.candidates) {
     const parts = [...(before.get(index) ?? []), ...ending(candidate, writing.seal)]
     const finishReason = reasonOf(candidate.finish, candidate.native)
-    candidates.push({ content: { parts, role: 'model' }, finishReason, index })
+    candidates.push({ content: { parts: parts.length > 0 ? parts : emptyText, role: 'model' }, finishReason, index })
   }
   const { model, responseId, usage } = writing
   const named = { modelVersion: model, responseId }

@@ -95,7 +95,8 @@ const formatOf = (config: JsonObject, drop: Drop): JsonObject => {
 
 /** A budget of tokens as an effort; a negative one leaves it to the model. */
 const thoughtsOf = ({ thinkingBudget, thinkingLevel }: JsonObject, drop: Drop): JsonObject => {
-  if (typeof thinkingLevel === 'string') return { reasoning_effort: thinkingLevel.toLowerCase() }
+  if (typeof thinkingLevel === 'string' && thinkingLevel !== 'THINKING_LEVEL_UNSPECIFIED')
+    return { reasoning_effort: thinkingLevel.toLowerCase() }
   if (typeof thinkingBudget !== 'number' || thinkingBudget < 0) return {}
   if (thinkingBudget === 0) {
     drop('generationConfig.thinkingConfig.thinkingBudget')

@@ -24,7 +24,9 @@ export const GenerateRequest = v.looseObject({
 /** The request after the check. */
 export type GenerateRequest = v.InferOutput<typeof GenerateRequest>
 
-/** A content that becomes a vector. */
+const dimensions = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1)))
+
+/** A content that becomes a vector; members may be spelled in either way. */
 export const EmbedRequest = v.looseObject({
   model: v.optional(v.string()),
   content: v.looseObject({
@@ -32,7 +34,9 @@ export const EmbedRequest = v.looseObject({
   }),
   taskType: v.nullish(v.string()),
   title: v.nullish(v.string()),
-  outputDimensionality: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  outputDimensionality: dimensions,
+  task_type: v.nullish(v.string()),
+  output_dimensionality: dimensions,
 })
 
 /** The request after the check. */

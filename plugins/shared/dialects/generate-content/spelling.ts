@@ -34,13 +34,15 @@ const memberOf = (name: string, value: unknown): unknown => {
 export const jsonSchema = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(jsonSchema)
   if (typeof schema !== 'object' || schema === null) return schema
-  const { type, nullable, properties, enum: choices, ...rest } = schema as JsonObject
+  const { type, nullable, properties, enum: choices, ...rest } = schema as Record<string, unknown>
+  const isNullable = nullable === true
+  if (isNullable && Array.isArray(rest['anyOf'])) rest['anyOf'] = [...rest['anyOf'], { type: 'null' }]
   const named = typeof type === 'string' && words.has(type) ? type.toLowerCase() : type
   const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, memberOf(name, value)]))
   return {
-    ...(named !== undefined && { type: nullable === true ? [named, 'null'] : named }),
+    ...(named !== undefined && { type: isNullable ? [named, 'null'] : named }),
     ...(properties !== undefined && { properties: valuesOf(properties) }),
-    ...(choices !== undefined && { enum: choices }),
+    ...(choices !== undefined && { enum: isNullable && Array.isArray(choices) ? [...choices, null] : choices }),
     ...inner,
   }
 }

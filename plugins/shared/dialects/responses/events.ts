@@ -17,7 +17,14 @@ import { wholeDelta } from '../whole-delta.ts'
 import { imageText } from '../messages/answer.ts'
 import { memoryItemOf } from './memory.ts'
 import { knownTools } from './namespaces.ts'
-import { callItem, messageItem, reasoningItem, type EventReceiver, type ResponseEvents } from './output.ts'
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  type EventReceiver,
+  type ItemEnd,
+  type ResponseEvents,
+} from './output.ts'
 import { relay, relayedResponse, type Relay } from './relay.ts'
 import { endOf, failureOf, headOf, usageOf } from './resource.ts'
 import type { ResponsesRequest } from './shape.ts'
@@ -167,14 +174,19 @@ const begin = (writing: Writing, into: EventReceiver): void => {
 }
 
 /** Ends the item that grows, unless it is of this kind. */
-const settle = (writing: Writing, into: EventReceiver, on: 'thoughts' | 'said' | null): void => {
+const settle = (
+  writing: Writing,
+  into: EventReceiver,
+  on: 'thoughts' | 'said' | null,
+  status: ItemEnd = 'completed',
+): void => {
   const { thoughts, spoken, calling } = writing
   if (on !== 'thoughts') writing.thoughts = null
   if (on !== 'said') writing.spoken = null
   writing.calling = null
   if (on !== 'thoughts') thoughts?.close(into)
-  if (on !== 'said') spoken?.close(into)
-  calling?.close(into)
+  if (on !== 'said') spoken?.close(into, status)
+  calling?.close(into, status)
 }
 
 const thinking = (writing: Writing, into: EventReceiver) => {
@@ -258,12 +270,12 @@ const ended = (writing: Writing, into: EventReceiver): JsonObject => {
     beginCall(writing, into, part, number)
     growCall(writing, into, text)
   }
-  settle(writing, into, null)
+  const end = endOf(writing.finish)
+  settle(writing, into, null, end.status)
   if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {
     const memory = memoryItemOf(output, tell.seal)
     tell.finish(into, tell.add(into, memory), memory)
   }
-  const end = endOf(writing.finish)
   const response = { ...head, ...end, completed_at: now(), output, usage: usageOf(writing.usage) }
   tell.event(into, `response.${end.status}`, { response })
   return response

@@ -19,6 +19,9 @@ export interface ResponseEvents {
   finish(into: EventReceiver, at: number, item: JsonObject): void
 }
 
+/** How an item ends: one that the limit of tokens or a filter has cut is incomplete. */
+export type ItemEnd = 'completed' | 'incomplete'
+
 const messageOf = (id: string, status: string, content: readonly JsonObject[]): JsonObject => ({
   id,
   type: 'message',
@@ -99,9 +102,9 @@ export const messageItem = (tell: ResponseEvents, into: EventReceiver) => {
       const annotation_index = grown.annotations.push(annotation) - 1
       tell.event(into, 'response.output_text.annotation.added', { ...place(), annotation_index, annotation })
     },
-    close(into: EventReceiver): void {
+    close(into: EventReceiver, status: ItemEnd): void {
       end(into)
-      tell.finish(into, output_index, messageOf(item_id, 'completed', parts))
+      tell.finish(into, output_index, messageOf(item_id, status, parts))
     },
   }
 }
@@ -180,16 +183,16 @@ export const callItem = (
       json += delta
       if (!custom && delta !== '') tell.event(into, 'response.function_call_arguments.delta', { ...place, delta })
     },
-    close(into: EventReceiver): void {
+    close(into: EventReceiver, status: ItemEnd): void {
       if (custom) {
         const input = isFree ? json : freeText(json)
         tell.event(into, 'response.custom_tool_call_input.delta', { ...place, delta: input })
         tell.event(into, 'response.custom_tool_call_input.done', { ...place, input })
-        return tell.finish(into, output_index, { ...head, status: 'completed', input })
+        return tell.finish(into, output_index, { ...head, status, input })
       }
       const args = json === '' ? '{}' : json
       tell.event(into, 'response.function_call_arguments.done', { ...place, name, arguments: args })
-      tell.finish(into, output_index, { ...head, status: 'completed', arguments: args })
+      tell.finish(into, output_index, { ...head, status, arguments: args })
     },
   }
 }
