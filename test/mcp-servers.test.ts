@@ -17,7 +17,7 @@ import words from '../plugins/guards/words.ts'
 import { type Running, running, unhurried } from './environments.ts'
 import { modes } from './fakes/agent.ts'
 import { listening } from './fakes/listening.ts'
-import { type PlayedTool, mcpServer, oddServer } from './fakes/mcp-servers.ts'
+import { type PlayedTool, mcpServer, oddServer, replacedServer } from './fakes/mcp-servers.ts'
 import { until } from './until.ts'
 import { given } from './fitted.ts'
 import { bookingGuard } from './plugins/guards/booking-guard.ts'
@@ -140,6 +140,75 @@ t.test('a server that takes the latest revision alone serves as any other', asyn
   t.match(await call('tracker__refuse'), { isError: true, content: [{ text: 'No' }] })
   const last = server.seen.at(-1)!.headers
   t.match(last, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'refuse' })
+})
+
+t.test('a server of the latest revision gives any value, and reads arguments in headers', async (t) => {
+  const region = { type: 'string', 'x-mcp-header': 'Region' }
+  const place = withText({ region, inner: withText({ zone: { ...region, 'x-mcp-header': 'Zone' } }) })
+  const text = { type: 'text', text: 'three' }
+  const tools: readonly PlayedTool[] = [
+    { name: 'rows', run: () => ({ content: [], structuredContent: [1, 2] }) },
+    { name: 'count', run: () => ({ content: [text], structuredContent: 3 }) },
+    { name: 'run_query', inputSchema: place, run: () => 'done' },
+  ]
+  const server = await mcpServer(t, tools, { latest: true })
+  const gateway = await house(t, { servers: { db: { url: server.url } } })
+  const agent = await agentOf(t, gateway, gateway.key)
+  const call = (name: string, args: object = {}) => agent.call('callTool', { name: `db__${name}`, arguments: args })
+  t.strictSame(await call('rows'), { content: [{ type: 'text', text: '[1,2]' }] })
+  t.strictSame(await call('count'), { content: [text] })
+  await call('run_query', { region: 'eu', inner: { zone: 'Zürich\r\nx: y' } })
+  const { headers } = server.seen.at(-1)!
+  t.equal(headers['mcp-param-region'], 'eu')
+  t.equal(headers['mcp-param-zone'], `=?base64?${Buffer.from('Zürich\r\nx: y').toString('base64')}?=`)
+  await call('run_query', { region: 7n.toString(), inner: null })
+  t.notOk('mcp-param-zone' in server.seen.at(-1)!.headers)
+})
+
+t.test('a server that is replaced by one of another revision goes on', async (t) => {
+  const tools: readonly PlayedTool[] = [{ name: 'who', run: (_, { session }) => session ?? 'nobody' }]
+  const kinds = {
+    stateless: await mcpServer(t, tools, { stateless: true }),
+    latest: await mcpServer(t, tools, { latest: true }),
+    sessions: await mcpServer(t, tools),
+    examples: await mcpServer(t, tools, { refuses: 'example' }),
+  }
+  type Kind = keyof typeof kinds
+  const ways: readonly (readonly [Kind, Kind])[] = [
+    ...(['latest', 'sessions', 'examples'] as const).map((kind) => ['stateless', kind] as const),
+    ...(['stateless', 'sessions', 'examples'] as const).map((kind) => ['latest', kind] as const),
+    ...[['sessions', 'latest'] as const, ['examples', 'latest'] as const],
+  ]
+  for (const [before, after] of ways) {
+    let current: Kind = before
+    const gateway = await house(t, { servers: { db: { url: await replacedServer(t, () => kinds[current]) } } })
+    const { credential } = await gateway.gateway.keys.create({})
+    const agents = [await agentOf(t, gateway, gateway.key), await agentOf(t, gateway, credential)]
+    const who = () => Promise.all(agents.map(async (agent) => agent.call('callTool', { name: 'db__who' })))
+    t.match(await who(), [{ isError: undefined }, { isError: undefined }])
+    current = after
+    const [one, other] = await who()
+    t.notOk(one.isError || other.isError, `${before} to ${after}: ${textOf(one)}, ${textOf(other)}`)
+    const keeps = after === 'sessions' || after === 'examples'
+    t.equal(textOf(one) !== textOf(other), keeps, 'no caller works in the session of another')
+  }
+})
+
+t.test('a server that hangs delays no call after the first list', async (t) => {
+  const calm = await mcpServer(t, rain)
+  const silent = await oddServer(t, () => undefined)
+  let ahead = 0
+  const clock: Clock = { ...system.clock, now: () => system.clock.now() + ahead }
+  const servers = { calm: { url: calm.url }, silent: { url: silent, timeout: 4_000 } }
+  const gateway = await house(t, { servers, clock })
+  const agent = await agentOf(t, gateway, gateway.key)
+  await agent.find('rain')
+  const listed = () => gateway.logged.some(({ event }) => event === 'mcp.failed')
+  t.ok(await until(listed, 10_000))
+  ahead = 61_000
+  const begun = performance.now()
+  t.equal(textOf(await agent.call('callTool', { name: 'calm__forecast', arguments: { city: 'x' } })), 'Rain')
+  t.ok(performance.now() - begun < 2_000, 'the silent server is tried anew beside the call')
 })
 
 t.test('without the search all tools are listed by their own schemas', async (t) => {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
@@ -105,6 +105,20 @@ export const mcpServer = async (
 
 const served = async (t: Test, server: ReturnType<typeof createServer>): Promise<string> =>
   `${await opensHttp(t, server)}/mcp`
+
+/** One address, behind which another server may stand at each request. */
+export const replacedServer = async (t: Test, current: () => PlayedServer): Promise<string> =>
+  served(
+    t,
+    createServer((incoming, out) => {
+      const { host: _, ...headers } = incoming.headers
+      const passed = request(current().url, { method: incoming.method, headers }, (answer) => {
+        out.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(out)
+      })
+      incoming.pipe(passed.on('error', () => out.destroy()))
+    }),
+  )
 
 /** A server that speaks HTTP and does not keep to the protocol. */
 export const oddServer = async (t: Test, answer: (message: any, out: ServerResponse) => unknown): Promise<string> =>

@@ -6,7 +6,16 @@ import type { Answer, Door } from '../../../../core/ports/platform.ts'
 import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
 import { rpcErrorCodes } from '../../../shared/dialects/mcp/rpc.ts'
 import { boundedBody } from '../../../shared/bounded-body.ts'
-import { type Line, type ServerMessage, SessionOver, answerTo, messageIn, mostMessage, resultIn } from './line.ts'
+import {
+  type Line,
+  type RepeatedHeaders,
+  type ServerMessage,
+  SessionOver,
+  answerTo,
+  messageIn,
+  mostMessage,
+  resultIn,
+} from './line.ts'
 
 /** Ms for the farewell to a session. */
 const farewellMs = 2_000
@@ -37,19 +46,23 @@ const repeatedHeaders = ({ method, params }: Sent): Readonly<Record<string, stri
   ...(method === 'tools/call' && { 'mcp-name': (params as { readonly name: string }).name }),
 })
 
-/** Servers built after the examples of the official SDK refuse an unknown session by a 400 that names no call. */
+/**
+ * A server that was replaced speaks another revision, or wants a session. Servers built after the examples of the official
+ * SDK refuse an unknown session by a 400 that names no call.
+ */
 const namesNoCall = (answer: Answer, { id, error }: ServerMessage): boolean =>
-  answer.status === 400 && id == null && error?.code === rpcErrorCodes.refused
+  answer.status === 400 &&
+  (error?.code === rpcErrorCodes.version || (id == null && error?.code === rpcErrorCodes.refused))
 
-/** Throws RpcError where the refusal is an error of the protocol, and SessionOver where the session is unknown. */
-const refuse = async (answer: Answer, isInSession: boolean): Promise<never> => {
+/** Throws RpcError where the refusal is an error of the protocol, and SessionOver where what was agreed is unknown. */
+const refuse = async (answer: Answer, isAgreed: boolean): Promise<never> => {
   const failed = new UpstreamFailed('The tool’s server refuses the gateway', { answered: answer.status })
   if (answer.header('content-type')?.startsWith('application/json') !== true) {
     answer.discard()
     throw failed
   }
   const message = await messageIn(await boundedBody(answer, mostMessage))
-  if (isInSession && namesNoCall(answer, message)) throw new SessionOver()
+  if (isAgreed && namesNoCall(answer, message)) throw new SessionOver()
   if (isJsonObject(message.error)) resultIn(message)
   throw failed
 }
@@ -64,17 +77,17 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
     ...(session !== null && { 'mcp-session-id': session }),
   })
   return {
-    async post(message: Sent, signal: AbortSignal): Promise<Answer> {
+    async post(message: Sent, signal: AbortSignal, params: RepeatedHeaders = {}): Promise<Answer> {
       const asks = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
-      const repeated = version === latestRevision ? repeatedHeaders(message) : {}
+      const repeated = version === latestRevision ? { ...params, ...repeatedHeaders(message) } : {}
       const sent = { ...told(), ...repeated, ...asks }
       const answer = await door(url, { method: 'POST', headers: sent, body: print(message), signal })
       if (answer.status >= 200 && answer.status < 300) return answer
-      if (answer.status === 404 && session !== null) {
+      if (answer.status === 404 && version !== null) {
         answer.discard()
         throw new SessionOver()
       }
-      return refuse(answer, session !== null)
+      return refuse(answer, version !== null)
     },
     opens(answer: Answer): void {
       const name = answer.header('mcp-session-id')
@@ -113,9 +126,10 @@ export const httpLine = (url: string, headers: Readonly<Record<string, string>>,
     throw new UpstreamFailed('The tool’s server ends without an answer', { again: true })
   }
 
-  const answered = async (id: number, method: string, params: object, signal: AbortSignal): Promise<unknown> => {
-    const answer = await post({ jsonrpc: '2.0', id, method, params }, signal)
-    if (method === 'initialize') opens(answer)
+  const answered = async (sent: Sent & { readonly id: number }, signal: AbortSignal, repeated?: RepeatedHeaders) => {
+    const { id } = sent
+    const answer = await post(sent, signal, repeated)
+    if (sent.method === 'initialize') opens(answer)
     const isStream = answer.header('content-type')?.startsWith('text/event-stream') === true
     const message = isStream
       ? await streamed(answer, id, signal)
@@ -131,10 +145,10 @@ export const httpLine = (url: string, headers: Readonly<Record<string, string>>,
   }
 
   return {
-    async call(method, params, signal) {
+    async call(method, params, signal, repeated) {
       const id = ++calls
       try {
-        return await answered(id, method, params, signal)
+        return await answered({ jsonrpc: '2.0', id, method, params }, signal, repeated)
       } catch (error) {
         if (signal.aborted && method !== 'initialize') leave(id)
         throw error

@@ -9,10 +9,13 @@ export const mostMessage = 4 * 1024 * 1024
 /** Characters of a server's own sentence about a failed call. */
 const mostSentence = 1_000
 
+/** Headers that repeat arguments, for the latest revision by HTTP. */
+export type RepeatedHeaders = Readonly<Record<string, string>>
+
 /** The way to one server. */
 export interface Line {
   /** The result of a call. Throws RpcError where the server refuses the call, and UpstreamFailed where the server fails. */
-  call(method: string, params: object, signal: AbortSignal): Promise<unknown>
+  call(method: string, params: object, signal: AbortSignal, repeated?: RepeatedHeaders): Promise<unknown>
   notify(method: string, params: object, signal: AbortSignal): Promise<void>
   /** The revision on which both sides agree. */
   agreed(version: string): void

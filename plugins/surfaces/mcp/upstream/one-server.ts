@@ -71,6 +71,7 @@ export const toolServer = (
   let tools: readonly ServedTool[] = []
   let until = 0
   let asking: Promise<void> | null = null
+  let isNew = true
 
   const take = async (found: readonly ServedTool[]): Promise<void> => {
     const known = new Map(tools.map((tool) => [digestOf(tool), tool]))
@@ -94,6 +95,7 @@ export const toolServer = (
       log.error('mcp.failed', { server: name, work: 'list' }, cause)
     } finally {
       asking = null
+      isNew = false
     }
   }
 
@@ -101,12 +103,12 @@ export const toolServer = (
     tools: () => tools,
     renewed() {
       if (clock.now() >= until) asking ??= ask()
-      return tools.length === 0 ? asking : null
+      return isNew ? asking : null
     },
     async call(whose, tool, args, outer) {
       try {
         return await inTime(clock, settings.timeout, outer, (signal) =>
-          sessions.work(whose, (session) => session.call(tool.own, args, signal), signal),
+          sessions.work(whose, (session) => session.call(tool, args, signal), signal),
         )
       } catch (error) {
         // The model that called reads what the server says.

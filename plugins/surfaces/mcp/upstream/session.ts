@@ -1,11 +1,13 @@
+import { print } from '../../../../core/dialects/json.ts'
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { capabilitiesKey, earlierRevisions, latestRevision, versionKey } from '../../../shared/dialects/mcp/protocol.ts'
 import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
 import { interfaceVersion } from '../../shared/interface-version.ts'
-import type { ToolResult } from '../served-tools.ts'
+import type { ServedTool, ToolResult } from '../served-tools.ts'
 import type { Line } from './line.ts'
+import { paramHeaders } from './param-headers.ts'
 
 /** Revisions of a server that the gateway speaks. */
 const revisions: readonly string[] = [...earlierRevisions, '2025-03-26']
@@ -19,7 +21,7 @@ const mostParts = 1_000
 export interface Session {
   /** The tools as the server lists them, and whether there are more. */
   tools(signal: AbortSignal): Promise<{ readonly listed: readonly unknown[]; readonly more: boolean }>
-  call(name: string, args: object, signal: AbortSignal): Promise<ToolResult>
+  call(tool: ServedTool, args: object, signal: AbortSignal): Promise<ToolResult>
   isOwn(): boolean
   close(): void
 }
@@ -43,7 +45,7 @@ const part = v.variant('type', [
 ])
 const answer = v.object({
   content: v.optional(v.pipe(v.array(part), v.maxLength(mostParts)), []),
-  structuredContent: v.optional(v.looseObject({})),
+  structuredContent: v.optional(v.unknown()),
   isError: v.optional(v.boolean()),
   // A result of another kind asks back, which the gateway does not offer.
   resultType: v.optional(v.literal('complete')),
@@ -53,7 +55,11 @@ const resultOf = (result: unknown): ToolResult => {
   const read = v.safeParse(answer, result)
   if (!read.success) throw new UpstreamFailed('The tool’s server sends a result of an unknown form')
   const { content, structuredContent, isError } = read.output
-  return { content, ...(structuredContent && { structuredContent }), ...(isError && { isError }) }
+  const error = isError && { isError }
+  if (isJsonObject(structuredContent)) return { content, structuredContent, ...error }
+  // Clients of earlier revisions take objects alone: any other value is a text, unless the server gives one.
+  const isTold = structuredContent == null || content.length > 0
+  return { content: isTold ? content : [{ type: 'text', text: print(structuredContent) }], ...error }
 }
 
 const listIn = async (line: Line, signal: AbortSignal) => {
@@ -95,7 +101,7 @@ const agreedLine = async (line: Line, signal: AbortSignal): Promise<Line> => {
     if (!(error instanceof RpcError)) throw error
   }
   line.agreed(latestRevision)
-  const latest: Line = { ...line, call: (method, params, signal) => line.call(method, { ...params, _meta }, signal) }
+  const latest: Line = { ...line, call: (method, params, ...rest) => line.call(method, { ...params, _meta }, ...rest) }
   const { supportedVersions } = (await latest.call('server/discover', {}, signal)) as {
     readonly supportedVersions?: unknown
   }
@@ -111,7 +117,10 @@ export const openSession = async (opened: Line, signal: AbortSignal): Promise<Se
   })
   return {
     tools: (signal) => listIn(line, signal),
-    call: async (name, args, signal) => resultOf(await line.call('tools/call', { name, arguments: args }, signal)),
+    async call({ own, described }, args, signal) {
+      const repeated = paramHeaders(described.inputSchema, args)
+      return resultOf(await line.call('tools/call', { name: own, arguments: args }, signal, repeated))
+    },
     isOwn: () => line.isOwn(),
     close: () => line.close(),
   }

@@ -29,6 +29,8 @@ export const sessionsOf = (open: () => Promise<Session>, most: number, clock: Cl
 
   const drop = (whose: string, entry: Kept): void => {
     if (kept.get(whose) === entry) kept.delete(whose)
+    // The server that comes back may keep something for each caller.
+    if (whose === '') isShared = false
     entry.alarm?.off()
     entry.session.then((session) => session.close()).catch(() => {})
   }
