@@ -44,6 +44,30 @@ t.test('keys that are made when they are asked for are published', async (t) => 
   await t.resolves(publishedKeys(enclave as unknown as Enclave, { ...system.clock, now: () => now }))
 })
 
+t.test('who leaves an answer that arrives gets the own reason', async (t) => {
+  const stage = await sealedStage(t)
+  const reason = new Error('The user has left')
+  const left = new AbortController()
+  const stalling: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init)
+    if (!(input instanceof Request ? input.url : String(input)).includes('/chat/')) return answer
+    const begun = new Uint8Array(await answer.arrayBuffer(), 0, 30)
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(begun)
+        left.signal.addEventListener('abort', () => controller.error(reason))
+      },
+    })
+    setTimeout(() => left.abort(reason), 50)
+    return new Response(body, answer)
+  }
+  const client = ehbp({
+    ...{ baseUrl: `${stage.base}/ehbp/v1`, apiKey: stage.apiKey, policy: { allowInsecureDev: true } },
+    fetch: stalling,
+  })
+  await t.rejects(client.chat.completions.create(ask(), { signal: left.signal }), reason)
+})
+
 t.test('the package ehbp, unmodified, chats with the enclave', async (t) => {
   const stage = await sealedStage(t)
   const transport = await createTransport(stage.base)

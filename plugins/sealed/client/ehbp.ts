@@ -5,7 +5,7 @@ import type { PublicKey } from '../ehbp/key-config.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { kems } from '../wire/kem-names.ts'
 import { bytesOf } from './answer-bytes.ts'
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
 import { clearRefusal, sealingKeys } from './seal-request.ts'
 import { type Policy, policyOf } from './verify.ts'
 
@@ -123,7 +123,7 @@ const openedAnswer = async (
   const open = await answerOpener(secret, nonce)
   const form = formOf(headers.get('content-type') ?? '')
   if (form === null && !acceptOpenEnds) throw new SealgateError('truncated')
-  const plain = opened(bytesOf(answer, signal), open)
+  const plain = opened(bytesOf(answer, signal), open, signal)
   const body = form === 'json' ? await wholeJson(plain) : streamOf(form === 'events' ? marked(plain) : plain)
   const kept = new Headers(headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
@@ -140,12 +140,11 @@ const formOf = (type: string): 'json' | 'events' | null => {
 async function* opened(
   bytes: AsyncIterable<Uint8Array>,
   open: (cipherText: Uint8Array) => Promise<Uint8Array>,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const chunks = chunksIn(bytes)
   for (;;) {
-    const { done, value } = await chunks.next().catch((cause: unknown) => {
-      throw new SealgateError('truncated', { cause })
-    })
+    const { done, value } = await chunks.next().catch(cutBy(signal))
     if (done) return
     yield await open(value).catch((cause: unknown) => {
       throw new SealgateError('damaged', { cause })

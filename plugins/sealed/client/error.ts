@@ -6,7 +6,7 @@ export const sentences = {
   unverified: 'The enclave could not be verified',
   insecure: 'The enclave is a development one and proves nothing; pass allowInsecureDev to use it all the same',
   bad_policy: 'A measurement or release of the policy is not hex of its length',
-  no_key: 'The enclave publishes no key that this client uses',
+  no_key: 'The enclave publishes no key that this client uses at this time; check the clock of this machine first',
   unreachable: 'The gateway could not be reached',
   refused: 'The gateway refused the request',
   unauthorized: 'The API key is missing, invalid, or lacks permission',
@@ -84,6 +84,17 @@ export class SealgateError extends Error {
     this.detail = facts.detail ?? null
     this.checks = facts.checks ?? []
   }
+}
+
+/** Stops waiting with the signal's reason. The work goes on for its other callers. */
+export const unlessLeft = <T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> => {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
 }
 
 /** A caller that aborts an answer gets its own reason; any other end is a truncation. */

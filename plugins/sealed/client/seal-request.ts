@@ -5,7 +5,7 @@ import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
 import { requestDigest } from '../wire/receipt.ts'
 import { freshNonce, openJson, seal, sealJson } from '../wire/seal.ts'
 import type { Pair } from '../wire/signature.ts'
-import { SealgateError } from './error.ts'
+import { SealgateError, unlessLeft } from './error.ts'
 import { type ReceiptRequest, namedSigners } from './receipts.ts'
 import { type SignedLists, listsIn, needsLists, withLists } from './signed-lists.ts'
 import { type Evidence, type Policy, type ProvenKeys, verify } from './verify.ts'
@@ -130,10 +130,10 @@ export const sealingKeys = (at: Connection): SealingKeys => {
   }
 
   return {
-    async current(fresh) {
+    async current(fresh, signal) {
       if (!fresh && held !== null && Date.now() < held.ends - early) return held.key
       fetching ??= fetched().finally(() => (fetching = null))
-      return (await fetching).key
+      return (await unlessLeft(fetching, signal)).key
     },
     verified: (enclave) =>
       enclave === undefined

@@ -1,7 +1,7 @@
 import { boundKey, namedKey } from '../wire/binding.ts'
 import { fromHex } from '../wire/hex.ts'
 import { type ClearRequests, pathFor } from './http-request.ts'
-import { cutBy, SealgateError } from './error.ts'
+import { cutBy, SealgateError, unlessLeft } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
 import type { FileContext } from './file-context.ts'
@@ -112,7 +112,7 @@ export const tools = (
     list,
     async call(name: string, params: object, options: Options = {}) {
       const { signal } = options
-      const kind = (await list()).find((tool) => tool.name === name)?.kind ?? 'simple'
+      const kind = (await unlessLeft(list(), signal)).find((tool) => tool.name === name)?.kind ?? 'simple'
       const given = params as Params
       switch (kind) {
         case 'simple':

@@ -169,6 +169,10 @@ const enrolling = async ({ machines: keys }: ReadPolicy, rules: Rules, now: numb
   return { enrolment, rules: enrolledRules(rules, enrolment) }
 }
 
+/** An operator may give lists of several formats one name, and each has serials of its own. */
+const seenName = (list: { readonly name: string; readonly format?: string }): string =>
+  list.format === undefined ? list.name : `${list.format} ${list.name}`
+
 /** Throws unless the policy accepts this type of platform, in the one known version of the format. */
 const typed = (evidence: unknown, rules: Rules): { fields: EvidenceMembers; platform: Platform } => {
   const fields = evidenceMembersOf(evidence, 'evidence')
@@ -186,7 +190,9 @@ export const inspect = async (
   checks: Checks = newChecks(),
 ): Promise<PlatformFacts> => {
   const read = readPolicy(policy)
-  const { rules } = await checks.run('machines', () => enrolling(read, rulesOf(read, now), now))
+  const stated = rulesOf(read, now)
+  const { rules: known } = await checks.run('notices', () => noticed(read, stated, now))
+  const { rules } = await checks.run('machines', () => enrolling(read, known, now))
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
   await checks.run('report data', () => checkReportData(fields, found.reportData, keysetHash, challenge))
@@ -212,7 +218,7 @@ export const appraise = async (
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
   const lists = [list, notices, enrolment].filter((text) => text !== null)
-  const seen = { ...found.seen, releases: Object.fromEntries(lists.map(({ name, serial }) => [name, serial])) }
+  const seen = { ...found.seen, releases: Object.fromEntries(lists.map((list) => [seenName(list), list.serial])) }
   // What is signed counts from here on, also when it refuses what runs.
   if (read.memory !== undefined) {
     const before = await read.memory.load()

@@ -242,10 +242,15 @@ const standingOf = ({ tcbStatus, advisoryIDs }: PlatformLevel | EnclaveLevel): L
 })
 
 /** The worst status and all advisories. */
-const worstStanding = (all: readonly LevelStanding[]): LevelStanding => ({
-  status: statuses[Math.max(...all.map(({ status }) => statuses.indexOf(status)))]!,
-  advisories: [...new Set(all.flatMap(({ advisories }) => advisories))],
-})
+const worstStanding = (all: readonly LevelStanding[]): LevelStanding => {
+  const worst = statuses[Math.max(...all.map(({ status }) => statuses.indexOf(status)))]!
+  // Old software of one part does not hide that another part is to be configured, as Intel's own verifier has it.
+  const isBoth = worst === 'OutOfDate' && all.some(({ status }) => status.startsWith('Configuration'))
+  return {
+    status: isBoth ? 'OutOfDateConfigurationNeeded' : worst,
+    advisories: [...new Set(all.flatMap(({ advisories }) => advisories))],
+  }
+}
 
 const masked = (value: Uint8Array, mask: Uint8Array): Uint8Array => value.map((byte, at) => byte & mask[at]!)
 

@@ -25,7 +25,8 @@ export interface Made {
   readonly testRoots: object
 }
 
-interface LoggedEvent {
+/** One line of the log of a machine. */
+export interface LoggedEvent {
   imr: number
   event_type: number
   digest: string
@@ -38,7 +39,8 @@ const bootEvent = (imr: number): LoggedEvent => ({
   digest: hexOf(hash('sha384', `boot ${imr}`)),
 })
 
-const appEvent = (event: string, payload: Uint8Array): LoggedEvent => ({
+/** An event of register 3, as the system of the machine measures it. */
+export const appEvent = (event: string, payload: Uint8Array): LoggedEvent => ({
   ...{ imr: 3, event_type: 0x08000001, event, event_payload: hexOf(payload) },
   digest: hexOf(hash('sha384', hex('01000008'), `:${event}:`, payload)),
 })

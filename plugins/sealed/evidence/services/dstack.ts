@@ -160,8 +160,12 @@ const replayed = async (log: unknown, registers: readonly Uint8Array[]): Promise
   return events
 }
 
-/** The payload of the only event with this name. A second one could hide the first. */
+/**
+ * The payload of the only event with this name. A second one could hide the first. A digest shows no border between a name
+ * and its payload, so an event whose name goes on behind a colon counts as this one, too.
+ */
 const eventOf = (events: readonly AppEvent[], name: string): Uint8Array => {
-  const [found, ...more] = events.filter((event) => event.name === name)
-  return found !== undefined && more.length === 0 ? found.payload : refuse('measurement_not_allowed', `event ${name}`)
+  const [found, ...more] = events.filter((event) => `${event.name}:`.startsWith(`${name}:`))
+  const isAlone = found?.name === name && more.length === 0
+  return isAlone ? found.payload : refuse('measurement_not_allowed', `event ${name}`)
 }

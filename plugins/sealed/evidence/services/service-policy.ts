@@ -69,6 +69,8 @@ export interface ServicePolicy {
 export const parseServicePolicy = (file: string): ServicePolicy => {
   const value = parsed(file)
   const { services, ...platform } = value
+  for (const name of ['measurements', 'releases'])
+    if (Object.hasOwn(platform, name)) throw new PolicyError(`${name} is of our own enclaves; services names images`)
   try {
     return { platform: parsePolicy(JSON.stringify(platform)), lists: lists(services ?? {}, 'services') }
   } catch (error) {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { audioTranscriber } from '../../../../plugins/sealed/client/audio.ts'
 import { openedContent } from '../../../../plugins/sealed/client/content.ts'
 import { clearRequests } from '../../../../plugins/sealed/client/http-request.ts'
+import { sealingKeys } from '../../../../plugins/sealed/client/seal-request.ts'
 import type { SendSealed } from '../../../../plugins/sealed/client/send-sealed.ts'
 import { tools } from '../../../../plugins/sealed/client/tools.ts'
 
@@ -83,4 +84,26 @@ t.test('a file ends with the reason of its abort, and as damaged without one', a
     all(() => {}, new AbortController().signal),
     faulty({ fault: 'damaged' }),
   )
+})
+
+t.test('who leaves waits neither for a key nor for the list of tools, and nobody else hears of it', async (t) => {
+  let requests = 0
+  const fetch = () => {
+    requests++
+    return new Promise<Response>(() => {})
+  }
+  const at = { baseUrl: 'http://gateway.example', apiKey: 'key', policy: {}, fetch }
+  const keys = sealingKeys(at as unknown as Parameters<typeof sealingKeys>[0])
+  const left = new AbortController()
+  const waiting = keys.current(false, left.signal)
+  const other = keys.current(false, null)
+  left.abort(reason)
+  await t.rejects(waiting, reason)
+  await t.rejects(keys.current(false, left.signal), reason, 'who has left before')
+  const isWaiting = Symbol('waiting')
+  t.equal(await Promise.race([other, Promise.resolve(isWaiting)]), isWaiting)
+  t.equal(requests, 1, 'one request serves all')
+  const given = [clearRequests(at as never), sending(() => new Response()), {}, null] as unknown
+  const { call } = tools(...(given as Parameters<typeof tools>))
+  await t.rejects(call('clock', {}, { signal: left.signal }), reason)
 })

@@ -358,6 +358,18 @@ t.test('a memory refuses evidence with lower numbers', async (t) => {
   t.equal(await crl(300), null)
   t.strictSame(seen, { lists: { 'AMD Genoa': '012c' }, releases: { example: 10 } })
 
+  const notices = (serial: number) => {
+    const notice = { format: 'sealgate-notices/1', name: 'example', serial, issued: now - day, ends: now + day }
+    return { notices: { ...keys, document: signedList(notice, [first, second], notice.format) } }
+  }
+  const both = (serial: number, notice: number) =>
+    said(genoa.evidence, { ...listed({ serial }), ...notices(notice), memory })
+  seen = {}
+  t.equal(await both(10, 3), null, 'lists of two formats may have one name')
+  t.equal(await both(9, 3), 'releases_rolled_back')
+  t.equal(await both(10, 2), 'releases_rolled_back')
+  t.equal(await both(11, 4), null)
+
   const quote = makeTdx({ now, reportData: bound(challenge) })
   const remembered = (evaluation: number) =>
     said(quote.evidence, {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { completing } from '../../../../adapters/production/evidence/completing.ts'
 import { readRecording } from '../../../../adapters/production/evidence/recording.ts'
-import { appraise } from '../../../../plugins/sealed/evidence/appraise.ts'
+import { type PlatformPolicy, appraise } from '../../../../plugins/sealed/evidence/appraise.ts'
 import { type ServiceQuestion, judgeService } from '../../../../plugins/sealed/evidence/services/judge.ts'
 import { rawMembers } from '../../../../plugins/sealed/evidence/services/tinfoil.ts'
 import { type ServiceLists, parseServicePolicy } from '../../../../plugins/sealed/evidence/services/service-policy.ts'
@@ -12,7 +12,9 @@ import type { Service } from '../../../../plugins/sealed/evidence/services/machi
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import {
   type GpuChanges,
+  type LoggedEvent,
   type Made,
+  appEvent,
   lists,
   madeAt,
   makeDstack,
@@ -25,6 +27,7 @@ import {
 import { commandRunner } from '../../../fakes/command-runner.ts'
 import { withoutChromium } from '../../../fakes/chromium.ts'
 import { evidenceTab } from '../../../fakes/evidence-tab.ts'
+import { releaseSigner, signedList } from '../../../fakes/platform/releases.ts'
 import { refusal } from './samples.ts'
 
 const command = commandRunner(t)
@@ -38,6 +41,7 @@ type Row = readonly [
     lists?: (lists: ServiceLists) => void
     question?: Partial<ServiceQuestion>
     text?: (text: string) => string
+    platform?: PlatformPolicy
   },
 ]
 
@@ -47,7 +51,7 @@ const judged = async ([, service, make, , more = {}]: Row) => {
   more.lists?.(accepted)
   const plain = JSON.stringify(made.document)
   const text = more.text?.(plain) ?? plain
-  const policy = { platform: { testRoots: made.testRoots }, lists: accepted }
+  const policy = { platform: { ...more.platform, testRoots: made.testRoots }, lists: accepted }
   const question = { nonce, tlsKey, gpu: null, now: madeAt, ...more.question }
   const complete = async (_: string, report: Uint8Array) =>
     (made.evidence[toHex(report)] ?? Object.values(made.evidence)[0]) as Readonly<Record<string, unknown>>
@@ -59,6 +63,13 @@ const changed = (made: Made, change: (document: any) => void): Made => {
   return made
 }
 const other = new Uint8Array(32)
+const signer = releaseSigner()
+const noticing = (change: object): NonNullable<Row[4]> => {
+  const life = { issued: madeAt - 1000, ends: madeAt + 86_400_000 }
+  const format = 'sealgate-notices/1'
+  const document = signedList({ format, name: 'notices', serial: 1, ...life, ...change }, [signer], format)
+  return { platform: { notices: { keys: [signer.key], threshold: 1, document } } }
+}
 const flip = (hex: string): string => hex.replace(/^../, (byte) => (byte === '00' ? '01' : '00'))
 
 const tinfoil =
@@ -69,6 +80,21 @@ const tinfoilGpu =
   (change: (document: any) => void = () => {}) =>
   () =>
     changed(makeTinfoil('tdx', { evidences: [{ arch: 'HOPPER' }] }), change)
+/** A machine of another compose file, whose hash begins with a colon. A later event of the same name has the accepted hash. */
+const withColon = (): Made => {
+  const foreign = Buffer.from(`3a${'11'.repeat(31)}`, 'hex')
+  const measured = (log: LoggedEvent[]) => {
+    const at = log.findIndex(({ event }) => event === 'compose-hash')
+    log.push(log[at]!)
+    log[at] = appEvent('compose-hash', foreign)
+  }
+  // A machine need not name its file in the hardware's own register.
+  const made = makeDstack({ measured, body: (body) => body.fill(0, 184, 232) })
+  return changed(made, ({ event_log: log }) => {
+    const first = log.find(({ event }: LoggedEvent) => event === 'compose-hash')
+    Object.assign(first, { event: 'compose-hash:', event_payload: '11'.repeat(31) })
+  })
+}
 const dstack =
   (change: (document: any) => void = () => {}) =>
   () =>
@@ -231,6 +257,12 @@ const rows: readonly Row[] = [
     'measurement_not_allowed: event compose-hash',
   ],
   [
+    'the hash of a compose file told as a part of its name',
+    'dstack',
+    withColon,
+    'measurement_not_allowed: event compose-hash',
+  ],
+  [
     'another compose file',
     'dstack',
     dstack((document) => (document.info.tcb_info.app_compose += ' ')),
@@ -282,6 +314,22 @@ const rows: readonly Row[] = [
     'dstack',
     () => makeDstack({ body: (body) => body.fill(0, 120, 128) }),
     'platform_not_allowed: paravisor',
+  ],
+
+  [
+    'notices that nobody has',
+    'dstack',
+    dstack(),
+    'collateral_missing: notices',
+    { platform: { notices: { keys: [signer.key], threshold: 1 } } },
+  ],
+  ['notices that take the machine', 'dstack', dstack(), null, noticing({})],
+  [
+    'notices that want a later evaluation',
+    'dstack',
+    dstack(),
+    'collateral_expired: evaluation number of tcb_info',
+    noticing({ minimumEvaluation: 65_535 }),
   ],
 
   ['a model', 'near', () => makeNear(false), null],
@@ -342,7 +390,9 @@ t.test('documents of services, each wrong in one thing', async (t) => {
 t.test('Chromium says the same of each document', { skip: withoutChromium }, async (t) => {
   const tab = await evidenceTab()
   t.teardown(() => tab.close())
-  for (const [name, service, make, wanted, more = {}] of rows.filter(([, , , , more]) => !more?.question)) {
+  for (const [name, service, make, wanted, more = {}] of rows.filter(
+    ([, , , , more]) => !more?.question && !more?.platform,
+  )) {
     const { document, evidence, testRoots } = make()
     const plain = JSON.stringify(document)
     const accepted: ServiceLists = { ...lists(), gpu: undefined }
@@ -484,6 +534,8 @@ t.test('a policy of services is strict', async (t) => {
     t.throws(() => parseServicePolicy(policy(change)), { name: 'PolicyError', message: words })
   t.throws(() => parseServicePolicy('{"testRoots":{}}'), { name: 'PolicyError' })
   t.throws(() => parseServicePolicy('[]'), { name: 'PolicyError' })
+  for (const member of ['measurements', 'releases'])
+    t.throws(() => parseServicePolicy(`{"${member}":[],"services":{}}`), { message: /own enclaves/ })
 })
 
 const folder = '../shared/evidence/services'

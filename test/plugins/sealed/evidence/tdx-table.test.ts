@@ -290,6 +290,18 @@ const levels: readonly Row[] = [
     { withoutAdvisories: true },
   ],
   ['old module', { body: set(0, 5) }, 'tcb_too_low: OutOfDate'],
+  [
+    'old module on a platform to configure, of which one is excepted',
+    { body: set(0, 5), info: info({ tcbLevels: [old('ConfigurationNeeded')] }) },
+    'tcb_too_low: OutOfDateConfigurationNeeded',
+    except('OutOfDate', ['SA-1', 'SA-2']),
+  ],
+  [
+    'old module on a platform to configure, where both are excepted',
+    { body: set(0, 5), info: info({ tcbLevels: [old('ConfigurationNeeded')] }) },
+    null,
+    except('OutOfDateConfigurationNeeded', ['SA-1', 'SA-2']),
+  ],
   ['module older than any level', { body: set(0, 3) }, 'tcb_too_low: module'],
   ['unknown module', { body: set(1, 2) }, 'tcb_too_low: unknown module'],
   ['module levels in another order', { info: versioned((document) => void document.tcbLevels.reverse()) }, null],
