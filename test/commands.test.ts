@@ -117,6 +117,8 @@ t.test('every command says what it takes, and what is missing', async (t) => {
     [['toString'], /there is no command toString/],
     [['keys', 'revoke'], /keys revoke needs the id/],
     [['keys', 'create', '--addresses', 'foo'], /Validation failed: .*address/i],
+    [['keys', 'create', '--models', ''], /a list has no empty part/],
+    [['keys', 'create', '--models', 'a,'], /a list has no empty part/],
     [['keys', 'create', '--user', '..'], /organisations, users and teams are letters/],
     [['keys', 'create', '--team', 'a/b'], /organisations, users and teams are letters/],
     [['keys', 'create', '--organization', '__proto__'], /organisations, users and teams are letters/],
@@ -154,6 +156,25 @@ t.test('a key gets limits and budgets from the command line', async (t) => {
 })
 
 const isFull = await succeeds(stat('/dev/full'))
+
+t.test('the name of a key begins no line and moves no cursor of the terminal', async (t) => {
+  const env = { SEALGATE_DATA: join(t.testdir(), 'data') }
+  const name = 'a\nkey_x\tdefault\u001b[2K'
+  const made = await command(['keys', 'create', '--name', name, '--json'], env)
+  const { id } = JSON.parse(made.stdout)
+  const [list, shown, exact] = [
+    await command(['keys', 'list'], env),
+    await command(['keys', 'show', id], env),
+    await command(['keys', 'list', '--json'], env),
+  ]
+  t.notMatch(list.stdout + shown.stdout, /\u001b/)
+  t.equal(list.stdout.split('\n').filter((line) => line.includes('key_x')).length, 1)
+  t.match(list.stdout, `${id}\t`)
+  t.ok(
+    JSON.parse(exact.stdout).some((row: { readonly name: string }) => row.name === name),
+    'JSON is exact',
+  )
+})
 
 t.test('a sweep beside the row store of no gateway removes nothing', async (t) => {
   const data = join(t.testdir(), 'data')

@@ -278,6 +278,9 @@ t.test('the example of production answers each family of routes', { skip }, asyn
   for (const line of config.gateway.enclave.connect!) t.ok((await certificate(at)).checkHost(line.split(':')[0]!), line)
   const ask = (inside: NodeJS.ProcessEnv) => run(process.execPath, [`${folder}/ask-enclave.mjs`], { env: inside })
   for (const { inside } of enclaves) await t.resolves(ask(inside), 'the health of an enclave is seen from within')
+  const commented = join(at, 'commented.json')
+  await writeFile(commented, `// Of this machine.\n${await readFile(enclaves[0]!.inside['SEALGATE_CONFIG']!, 'utf8')}`)
+  await t.resolves(ask({ ...enclaves[0]!.inside, SEALGATE_CONFIG: commented }), 'a configuration may have comments')
   const { stdout } = await run(process.execPath, [program, 'check', variables.SEALGATE_CONFIG], {
     env: { PATH: process.env['PATH'], ...variables, OPENAI_API_KEY: 'unused' },
   }).catch((failure: { stdout: string }) => failure)

@@ -98,9 +98,13 @@ const limitsOf = (values: KeyValues, own: KeyRow['limits']): KeyRow['limits'] =>
 
 const split = (list: string): readonly string[] => list.split(',').map((part) => part.trim())
 
-/** Null means all. */
-const listOf = (list: string | undefined): readonly string[] | null =>
-  list === undefined || list === 'all' ? null : split(list)
+/** Null means all. Throws for an empty part: a variable of a script that is not set would make a key that opens nothing. */
+const listOf = (list: string | undefined): readonly string[] | null => {
+  if (list === undefined || list === 'all') return null
+  const parts = split(list)
+  if (parts.includes('')) throw new Error('a list has no empty part; all stands for every one')
+  return parts
+}
 
 /** Unix ms, up to the last date; null means never. Parts of a day are allowed. */
 const expiryOf = (days: string | undefined): number | null => {

@@ -7,6 +7,7 @@ import type { Gateway } from '../../../core/gateway.ts'
 import { KeptTeams } from '../../../core/ports/credentials.ts'
 import { Settings } from '../../../core/settings.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
+import { still } from '../log/worded-line.ts'
 import { commandUsages } from './help.ts'
 import { type KeyValues, changeOf, keyOptions, limitFlags, newKeyOf } from './key-options.ts'
 import { labelledLines } from './table.ts'
@@ -82,7 +83,9 @@ const list = async ({ gateway, values, organization }: KeyCommand): Promise<void
     if (values.json) all.push(...rows)
     else
       for (const row of rows)
-        print([row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), row.name].join('\t'))
+        print(
+          [row.id, row.organization, row.user, `sk_${row.mode}_…${row.hint}`, state(row), still(row.name)].join('\t'),
+        )
     if (offset + rows.length >= total) break
   }
   if (values.json) print(JSON.stringify(all, null, 2))
@@ -155,12 +158,12 @@ const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null
       id: row.id,
       ...(credential !== null && { key: credential }),
       state: state(row),
-      name: row.name,
+      name: still(row.name),
       organization: row.organization,
       user: row.user,
       team: row.team ?? 'none',
       scopes: row.scopes.join(', '),
-      models: row.models?.join(', ') ?? 'all',
+      models: row.models?.map(still).join(', ') ?? 'all',
       addresses: row.addresses?.join(', ') ?? 'all',
       limits: limitWords(row),
       expires: row.expires_at === null ? 'never' : new Date(row.expires_at).toISOString(),

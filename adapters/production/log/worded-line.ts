@@ -6,7 +6,7 @@ type Line = Readonly<Record<string, unknown>>
 const plain = new Set(['level', 'time', 'pid', 'event', 'cause'])
 
 /** Replaces control characters, so that a value cannot move the cursor or begin a new line. */
-const still = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+export const still = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 const factsOf = (line: Line, taken: readonly string[] = []): string =>
   Object.entries(line)
