@@ -103,9 +103,13 @@ t.test('usage is told with its details, and an answer that was cut is incomplete
   for (const [doors, type] of [
     [cut, 'message'],
     [half, 'function_call'],
-  ] as const)
-    // prettier-ignore
-    t.match((await answered(doors, {})).output, [{ type, status: 'incomplete' }], `a ${type} that was cut`)
+  ] as const) {
+    const item = { type, status: 'incomplete' }
+    t.match((await answered(doors, {})).output, [item], `a ${type} that was cut`)
+    const told = (await (await post(doors, { stream: true })).text()).match(/^data: \{.*$/gm) ?? []
+    const ends = told.map((line) => JSON.parse(line.slice(6))).filter((one) => one.type === 'response.output_item.done')
+    t.match(ends[0], { item }, 'and its end in a stream')
+  }
   const refusal = { role: 'assistant', content: null, refusal: 'I may not.' }
   const filtered = await opened(t, answering({ message: refusal, finish_reason: 'content_filter' }))
   t.match(await answered(filtered, {}), {

@@ -19,7 +19,7 @@ export interface ResponseEvents {
   finish(into: EventReceiver, at: number, item: JsonObject): void
 }
 
-/** How an item ends: one that the limit of tokens or a filter has cut is incomplete. */
+/** How an item ends: what the limit of tokens or a filter has cut is incomplete. */
 export type ItemEnd = 'completed' | 'incomplete'
 
 const messageOf = (id: string, status: string, content: readonly JsonObject[]): JsonObject => ({
