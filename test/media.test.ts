@@ -7,6 +7,7 @@ import { plugin, use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import deepgram from '../plugins/providers/deepgram.ts'
+import flite from '../plugins/providers/flite.ts'
 import gemini from '../plugins/providers/gemini.ts'
 import openai from '../plugins/providers/openai.ts'
 import rehearsal from '../plugins/providers/rehearsal.ts'
@@ -77,6 +78,8 @@ const models: NonNullable<SettingsInput['models']> = {
   nova: of('AUDIO_TRANSCRIPTION', 'deepgram', 'nova-3'),
   voice: of('AUDIO_SPEECH', 'openai', 'gpt-4o-mini-tts'),
   spoken: of('AUDIO_SPEECH', 'speaker', 'any'),
+  puck: of('AUDIO_SPEECH', 'gemini', 'gemini-2.5-flash-preview-tts'),
+  offline: of('AUDIO_SPEECH', 'flite', 'flite'),
   draws: of('IMAGE', 'openai', 'gpt-image-1'),
   banana: of('IMAGE', 'gemini', 'gemini-2.5-flash-image'),
   vectors: of('EMBEDDING', 'openai', 'text-embedding-3-small'),
@@ -96,6 +99,7 @@ const staged = async (t: Test, play: (request: Asked) => Take | Promise<Take> = 
     use(deepgram, { apiKey: 'k', baseUrl: `${recorded.url}/v1` }),
     use(gemini, { apiKey: 'k', baseUrl: `${recorded.url}/v1beta` }),
     use(speaker),
+    use(flite),
     use(rehearsal),
   ]
   const gateway = await running(
@@ -259,6 +263,22 @@ for (const door of ['/std', '/v1']) {
     const parts = told.filter(({ type }) => type === 'speech.audio.delta')
     t.ok(Buffer.concat(parts.map(({ audio }) => Buffer.from(audio, 'base64'))).equals(sound))
     t.match(told.at(-1), { type: 'speech.audio.done', usage: { input_tokens: 1 } })
+  })
+
+  t.test(`${door}: the id of a voice goes on to OpenAI’s format, and other backends refuse it`, async (t) => {
+    const stage = await staged(t)
+    const voice = { id: 'voice_1' }
+    await (await clientOf(stage, door).audio.speech.create({ model: 'voice', voice, input: 'Hello' })).body!.cancel()
+    t.same(stage.asked().voice, voice)
+    for (const [model, wish] of [
+      ['puck', voice],
+      ['offline', voice],
+      ['voice', { ...voice, name: 'b' }],
+    ]) {
+      const answer = await stage.call('POST', `${door}/audio/speech`, { model, voice: wish, input: 'Hello' })
+      t.equal(answer.status, 400)
+      t.match(await answer.text(), /"voice|voice"/, 'the refusal names the field')
+    }
   })
 
   t.test(`${door}: speech that breaks before its first byte has a status, and is cut later`, async (t) => {

@@ -81,7 +81,7 @@ export interface Ongoing<Part> {
 export interface SpeakCall {
   readonly model: string
   readonly text: string
-  readonly voice?: string
+  readonly voice?: string | { readonly id: string }
   /** The manner of speaking; backends without this option ignore it. */
   readonly instructions?: string
   /** mp3, opus, aac, flac, wav or pcm. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { enginePath } from '../shared/sounds/flite-job.ts'
 import { packingOf } from '../shared/sounds/sound-formats.ts'
+import { voiceName } from './shared/voice-name.ts'
 import { speakLocally, voices } from '../shared/sounds/speech.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
@@ -23,8 +24,9 @@ export default plugin({
       return [{ id: 'flite', type: 'AUDIO_SPEECH', description, modalities: ['text'] }]
     },
 
-    async speak({ text, voice = usual, format = 'wav', speed }, signal) {
-      const pack = packingOf(format)
+    async speak(call, signal) {
+      const { text, format = 'wav', speed } = call
+      const [voice, pack] = [voiceName(call) ?? usual, packingOf(format)]
       return pack(await speakLocally({ text, voice, speed }, signal), signal)
     },
   }),

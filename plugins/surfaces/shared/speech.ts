@@ -14,10 +14,12 @@ import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
 
+const voice = v.pipe(v.string(), v.maxLength(128))
+
 const fields = {
   model: ModelName,
   input: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
-  voice: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  voice: v.optional(v.union([voice, v.strictObject({ id: voice })])),
   instructions: v.optional(v.pipe(v.string(), v.maxLength(10_000))),
   response_format: v.optional(v.picklist(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])),
   speed: v.optional(v.pipe(v.number(), v.minValue(0.25), v.maxValue(4))),

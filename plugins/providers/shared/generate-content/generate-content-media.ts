@@ -13,6 +13,7 @@ import type {
 } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../../shared/backend.ts'
 import { ratioOf } from '../aspect-ratio.ts'
+import { voiceName } from '../voice-name.ts'
 import { blockOf, isFiltered, saidOf } from './generate-content-answers.ts'
 import type { Said, SaidPart } from './said-parts.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
@@ -29,11 +30,9 @@ const given = (answer: Said): readonly SaidPart[] => {
   return candidate.content?.parts ?? []
 }
 
-/** Throws BadRequest for a format or a speed that the models lack. */
-export const speakBody = (
-  { text, voice: voiceName, instructions, speed, format }: SpeakCall,
-  byDefault: string,
-): JsonObject => {
+/** Throws BadRequest for a format, a speed or a voice that the models lack. */
+export const speakBody = (call: SpeakCall, byDefault: string): JsonObject => {
+  const { text, instructions, speed, format } = call
   if (format !== undefined && format !== 'wav' && format !== 'pcm') {
     throw new BadRequest('The model speaks wav and pcm alone', {
       validator: { response_format: 'expected wav or pcm' },
@@ -42,7 +41,7 @@ export const speakBody = (
   if (speed !== undefined && speed !== 1) {
     throw new BadRequest('The model speaks at its own speed', { validator: { speed: 'expected 1' } })
   }
-  const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName ?? byDefault } }
+  const voiceConfig = { prebuiltVoiceConfig: { voiceName: voiceName(call) ?? byDefault } }
   // Gemini's models read the way of speaking in front of the text.
   const prompt = instructions === undefined || instructions === '' ? text : `${instructions}:\n${text}`
   return {
