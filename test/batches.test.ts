@@ -154,6 +154,25 @@ t.test('a key of few models lists its files behind newer ones of other models', 
   t.same(seen, own)
 })
 
+t.test('files are listed in the order and of the purpose that OpenAI’s client asks for', async (t) => {
+  const { client } = await batchHouse(t)
+  const batch = await begin(client, line('one'), line('bad'))
+  const later = await client.files.create({ file: await fileOf(line('two')), purpose: 'batch' })
+  const idsOf = async (query: OpenAI.FileListParams) => {
+    const ids: string[] = []
+    for await (const { id } of client.files.list({ limit: 1, ...query })) ids.push(id)
+    return ids
+  }
+  const newest = await idsOf({})
+  t.equal(newest.length, 4)
+  t.same(await idsOf({ order: 'desc' }), newest)
+  t.same(await idsOf({ order: 'asc' }), newest.toReversed())
+  t.same(await idsOf({ purpose: 'batch' }), [later.id, batch.input_file_id])
+  t.same(await idsOf({ purpose: 'batch_output', order: 'asc' }), [batch.output_file_id, batch.error_file_id])
+  t.same(await idsOf({ purpose: 'assistants' }), [])
+  await refused(t, client.files.list({ order: 'up' as 'asc' }), { status: 400, message: /order/ })
+})
+
 t.test('the part of a prompt cache that a line names is its organisation’s own', async (t) => {
   const house = await batchHouse(t)
   await begin(house.client, line('one', 'talk', {}, { prompt_cache_key: 'tenant' }))

@@ -9,7 +9,7 @@ import type { Given } from './needs.ts'
 import { openaiWording } from './openai-wording.ts'
 import { batchesOf, sent, toldObject } from './relay.ts'
 import { type Booking, bookResults, usedInResults } from './results.ts'
-import { type KeptThing, keepThing, ownThing, ownThings, things } from './rows.ts'
+import { type KeptThing, type PageOf, keepThing, ownThing, ownThings, things } from './rows.ts'
 import { behind, bounded, fileIn, gathered, vendorForm } from './upload.ts'
 import { mostEntryBytes, tooLong, wordedRequests } from './worded.ts'
 
@@ -66,9 +66,9 @@ export const toldAll = async (
 const fileOf = (given: Given, id: string, row: KeptThing, signal: AbortSignal) =>
   toldObject(given, batchesOf(given, row), { method: 'GET', path: `/files/${id}` }, signal)
 
-type OfPage = Asked<{ readonly limit: number; readonly after?: string | undefined }>
+type OfPage = Asked<Pick<PageOf, 'limit' | 'after' | 'order' | 'purpose'>>
 
-/** The caller's things of a role as OpenAI lists them, the newest first. */
+/** The caller's things of a role as OpenAI lists them. */
 export const listThings = async (
   { caller, query }: OfPage,
   { store }: Given,
@@ -81,7 +81,7 @@ export const listThings = async (
   return json({ object: 'list', data, has_more: hasMore, first_id, last_id })
 }
 
-/** The files of the caller, the newest first. */
+/** The files of the caller. */
 export const listFiles = (request: OfPage, given: Given): Promise<Reply> =>
   listThings(request, given, 'file', (id, row) => fileOf(given, id, row, request.signal))
 

@@ -96,6 +96,8 @@ export const chapter: Chapter = {
     'query.limit': 'How many at most; 100 is the most.',
     'query.after': 'The id behind which the list goes on.',
     'query.after_id': 'The id behind which the list goes on.',
+    'query.order': '`asc` lists the oldest first.',
+    'query.purpose': '`batch` lists the files of requests, and `batch_output` those of results.',
     'query.before_id': 'The id before which the list ends.',
     'body.file': 'The lines of JSON.',
     'body.purpose': 'The word `batch`.',

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { batchNeeds } from './needs.ts'
-import { ofOpenai, pageQuery, streams } from './shared-routes.ts'
+import { filesQuery, ofOpenai, streams } from './shared-routes.ts'
 
 const answering = lazy(() => import('./answer-files.ts'))
 
@@ -29,8 +29,8 @@ const list = route({
   ...ofOpenai,
   method: 'GET',
   path: '/v1/files',
-  summary: 'Lists the caller’s own files of batches, newest first.',
-  query: pageQuery,
+  summary: 'Lists the caller’s own files of batches, newest first unless `order` is `asc`.',
+  query: filesQuery,
   needs: batchNeeds,
   handle: async (request, given) => (await answering()).listFiles(request, given),
 })

@@ -60,20 +60,27 @@ export interface PageOf {
   readonly after?: string | undefined
   /** The id before which the page ends, where `after` is absent. */
   readonly before?: string | undefined
+  /** `asc` has the oldest first. */
+  readonly order?: 'asc' | 'desc' | undefined
+  /** OpenAI's word for files of requests or of results; absent for both. */
+  readonly purpose?: string | undefined
 }
 
-/** Rows of one read for a key that may use some models alone, and the most that a page of such a key reads. */
+const purposeOf = ({ batch }: KeptThing): string => (batch === null ? 'batch' : 'batch_output')
+
+/** Rows of one read for a page that passes over some, and the most that such a page reads. */
 const [rowsOfRead, mostRead] = [200, 2000]
 
-/** The newest first, and whether there are more in the direction of the page. Throws BadRequest for a page beside an id of others. */
+/** A page of a list, and whether there are more in its direction. Throws BadRequest for a page beside an id of others. */
 export const ownThings = async (
   store: MetadataStore,
   caller: Caller,
   where: Pick<KeptThing, 'dialect'> & Partial<KeptThing>,
-  { limit, after, before }: PageOf,
+  { limit, after, before, order, purpose }: PageOf,
 ) => {
   const edge = after ?? before
   const isBack = after === undefined && before !== undefined
+  const isUpward = isBack || order === 'asc'
   const beside = edge === undefined ? null : await store.get(things, idShape.test(edge) ? edge : '')
   if (edge !== undefined && (beside === null || !isOwn(beside, caller)))
     throw new BadRequest('Validation failed', {
@@ -81,17 +88,18 @@ export const ownThings = async (
     })
   const { organization, user } = caller
   const usable: Row<KeptThing>[] = []
+  const fits = (row: KeptThing) => mayUse(caller, row.model) && (purpose ?? purposeOf(row)) === purposeOf(row)
   let offset = 0
-  // A key that may use few models passes over the rows of all others.
+  // A key that may use few models passes over the rows of all others, and a purpose over those of the other.
   while (usable.length <= limit && offset < mostRead) {
     const { rows } = await store.list(things, {
       where: { ...where, organization, user },
-      ...(beside !== null && { between: { field: 'at', [isBack ? 'from' : 'to']: beside.at } }),
-      order: { by: 'at', descending: !isBack },
-      limit: caller.models === null ? limit + 2 : rowsOfRead,
+      ...(beside !== null && { between: { field: 'at', [isUpward ? 'from' : 'to']: beside.at } }),
+      order: { by: 'at', descending: !isUpward },
+      limit: purpose === undefined && caller.models === null ? limit + 2 : rowsOfRead,
       offset,
     })
-    usable.push(...rows.filter(({ id, row }) => id !== edge && mayUse(caller, row.model)))
+    usable.push(...rows.filter(({ id, row }) => id !== edge && fits(row)))
     offset += rows.length
     if (rows.length < rowsOfRead) break
   }

@@ -43,6 +43,13 @@ const limit = v.optional(
 /** Which part of a list is asked for. */
 export const pageQuery = v.object({ limit, after: v.optional(v.pipe(v.string(), v.maxLength(128))) })
 
+/** The same of files. */
+export const filesQuery = v.object({
+  ...pageQuery.entries,
+  order: v.optional(v.picklist(['asc', 'desc'])),
+  purpose: v.optional(v.pipe(v.string(), v.maxLength(64))),
+})
+
 /** The same in the words of Anthropic. */
 export const messagesPageQuery = v.object({
   limit,
