@@ -227,6 +227,10 @@ const changing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
     4,
     'each change and each way back is in the audit',
   )
+  await page.getByText('Change this key').click()
+  await page.getByLabel('Expires').focus()
+  await page.keyboard.type('123120270900AM')
+  t.equal(await page.getByLabel('Expires').inputValue(), '2027-12-31T09:00', 'a year has four digits')
 }
 
 const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string): Promise<void> => {
@@ -534,6 +538,12 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await tab.go('#/home', 'Home')
     t.match(await text(tab), 'Pacific/Auckland')
     t.match(await text(tab), /Budget\s+0\.4%\s+organisation default, day/, 'what was spent of the budget')
+    await tab.page.getByRole('heading', { name: 'Now' }).evaluate((heading) => heading.setAttribute('data-kept', ''))
+    const renewed = tab.page.waitForResponse(/health\/ready/)
+    await tab.page.getByRole('button', { name: 'Refresh' }).click()
+    await renewed
+    await tab.page.waitForTimeout(500)
+    t.equal(await tab.page.locator('[data-kept]').count(), 1, 'words that stay are not read aloud again')
     const release = stage.gateway.hold()
     await tab.page.getByRole('button', { name: 'Refresh' }).click()
     await tab.page.getByText('The gateway is not ready: Starting.').waitFor()

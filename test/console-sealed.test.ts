@@ -51,7 +51,7 @@ const gatewaySaw = (tab: Tab) => tab.page.innerText('.exchanges')
 
 const waitsFor = (tab: Tab, title: string, words: string) => card(tab, title).getByText(words).first().waitFor()
 
-const proving = async (t: Test, { gateway }: Stage, tab: Tab): Promise<void> => {
+const proving = async (t: Test, { gateway, backend }: Stage, tab: Tab): Promise<void> => {
   const asked: string[] = []
   tab.page.on('request', (request) => asked.push(request.url()))
   await tab.signIn(gateway.key)
@@ -72,6 +72,15 @@ const proving = async (t: Test, { gateway }: Stage, tab: Tab): Promise<void> => 
   t.match(proof, /Challenge\s+[0-9a-f]{32}…\s+Evidence\s+dev\s+Epoch\s+\d+/)
   t.match(proof, /Keys\s+([0-9a-f]{16} )+/)
   await card(tab, 'What you demand').getByText('Policy', { exact: true }).click()
+  await card(tab, 'What you demand').getByRole('textbox').fill('{"mesurements":[]}')
+  await card(tab, 'What you demand').getByRole('checkbox').uncheck()
+  await waitsFor(tab, 'What the enclave proves', 'mesurements is unknown')
+  const calls = backend.asked.length
+  await card(tab, 'Chat').getByLabel('Message').fill('Hello')
+  await card(tab, 'Chat').getByRole('button').click()
+  await waitsFor(tab, 'Chat', 'nothing is sent')
+  t.equal(backend.asked.length, calls, 'demands of before open nothing')
+  await card(tab, 'What you demand').getByRole('checkbox').check()
   await card(tab, 'What you demand').getByRole('textbox').fill('{"testRoots":{}}')
   await card(tab, 'What you demand').getByRole('button').click()
   await waitsFor(tab, 'What the enclave proves', 'testRoots is unknown')

@@ -109,6 +109,14 @@ const atOnce = async (t: Test, stage: ConsoleStage): Promise<void> => {
     t.same(await stored(), { costPerMonth: 60 })
     for (const { page } of tabs) await page.context().close()
   }
+  const late = await opened(stage, `#/keys/${row.id}`, 'shared')
+  await stage.gateway.keys.change(row.id, 'default', { models: ['priced'] })
+  await late.page.getByRole('button', { name: 'Rotate' }).click()
+  await late.page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await late.page.getByText('Another operator changed this key: no key is made.').waitFor()
+  const { rows } = await stage.gateway.keys.list('default', 100, 0)
+  t.equal(rows.filter(({ name }) => name === 'shared').length, 1, 'powers that were taken do not come back')
+  await late.page.context().close()
 }
 
 const closing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {

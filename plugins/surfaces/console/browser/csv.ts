@@ -1,10 +1,10 @@
-/** Spreadsheets run a cell that begins so; a quote in front makes it text. */
-const formula = /^[=+\-@\t\r]/
+/** Spreadsheets run a cell that begins so, and some cut cells at semicolons and tabs; a quote in front makes it text. */
+const formula = /(^|[;\t\r\n])(?=[=+\-@\t\r])/g
 
 const cell = (value: string | number | null): string => {
   if (value === null) return ''
   if (typeof value === 'number') return String(value)
-  const text = formula.test(value) ? `'${value}` : value
+  const text = value.replace(formula, "$1'")
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

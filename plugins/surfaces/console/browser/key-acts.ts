@@ -51,11 +51,16 @@ export interface Rotated {
 
 /** Makes a key like this one, and ends this one after so many ms: until then both work. */
 export const rotateKey = async (gateway: Gateway, old: Key, overlap: number, now: number): Promise<Rotated> => {
+  const path = `/admin/keys/${encodeURIComponent(old.id)}`
+  const { version, revoked_at } = await gateway.ask<Key>('GET', path)
+  // The new key has the powers that the page shows, and no others.
+  if (version !== old.version || revoked_at !== null)
+    throw new Refused(409, 'Another operator changed this key: no key is made. Load the page again')
   const { name, user, team, mode, scopes, models, addresses, limits, expires_at } = old
   const heir = { name, user, mode, scopes, models, addresses, limits, expires_at, ...(team !== null && { team }) }
   const made = await gateway.ask<MadeKey>('POST', '/admin/keys', heir)
   const until = Math.min(now + overlap, expires_at ?? Infinity)
-  return gateway.ask<Key>('PATCH', `/admin/keys/${encodeURIComponent(old.id)}`, { expires_at: until }).then(
+  return gateway.ask<Key>('PATCH', path, { expires_at: until }).then(
     (ended) => ({ made, old: ended, fault: null }),
     (error: unknown) => {
       const fault = error instanceof Refused ? error : new Refused(0, 'The end of the old key is unknown')

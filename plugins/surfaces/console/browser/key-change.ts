@@ -61,7 +61,11 @@ const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[]
   field(
     'Expires',
     'In the time zone of this browser; empty for never.',
-    el('input', { name: 'expires', type: 'datetime-local', value: localMoment(key.expires_at) }),
+    // Without a largest year the browser takes six digits, and a year of five is no date: it would become null, for never.
+    el('input', {
+      ...{ name: 'expires', type: 'datetime-local', max: '9999-12-31T23:59' },
+      value: localMoment(key.expires_at),
+    }),
   ),
   fieldset('Scopes', scopeBoxes(scopesOf(key, self), key.scopes)),
 ]

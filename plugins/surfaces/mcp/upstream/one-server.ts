@@ -70,8 +70,7 @@ export const toolServer = (
   const pinned = settings.pin ? pinning(name, log) : (tools: readonly ServedTool[]) => tools
   let tools: readonly ServedTool[] = []
   let until = 0
-  let asking: Promise<void> | null = null
-  let isNew = true
+  let [asking, isNew]: [Promise<void> | null, boolean] = [null, true]
 
   const take = async (found: readonly ServedTool[]): Promise<void> => {
     const known = new Map(tools.map((tool) => [digestOf(tool), tool]))

@@ -49,9 +49,10 @@ t.test('a CSV keeps cells apart, leaves unknown ones empty, and runs nothing', (
       ['x,"y"', null],
       ['=HYPERLINK("http://x")', 0],
       ['-1+2', -3],
+      ['x;=1+1;-y', 'a-b'],
     ],
   )
-  t.equal(csv, 'a,b\r\n"x,""y""",\r\n"\'=HYPERLINK(""http://x"")",0\r\n\'-1+2,-3\r\n')
+  t.equal(csv, 'a,b\r\n"x,""y""",\r\n"\'=HYPERLINK(""http://x"")",0\r\n\'-1+2,-3\r\nx;\'=1+1;\'-y,a-b\r\n')
   t.end()
 })
 

@@ -219,7 +219,9 @@ export const home: Page = {
     const draw = (seen: Seen): void => {
       const all = troublesIn(seen)
       tellTab(all, view.signal)
-      renew(now, section('Now', troubles(all)))
+      const words = section('Now', troubles(all))
+      // The reader of a screen hears each exchange.
+      if (words.textContent !== now.textContent) renew(now, words)
       renew(rest, stack(figures(seen, choice), steps(view, seen), tables(view, seen, choice)))
     }
     const read = async (): Promise<void> => {

@@ -15,7 +15,7 @@ const pace = 500
 
 /** Names are an ornament: without them the ids are shown. */
 const namesOf = async ({ gateway, sight }: View): Promise<KeyNames> => {
-  const all = await wholeList<Key>(gateway, '/admin/keys', 'keys', { organization: sight.operates ? '*' : null }, 5)
+  const all = await wholeList<Key>(gateway, '/admin/keys', 'keys', { organization: sight.operates ? '*' : null })
   return new Map(all.rows.map(({ id, name, team }) => [id, { name, team }]))
 }
 

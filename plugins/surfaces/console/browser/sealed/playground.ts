@@ -9,7 +9,7 @@ import { attackPane } from './attack-pane.ts'
 import type { Target } from './attacks.ts'
 import { type Attested, attestedIn } from './attestations.ts'
 import { chatPane } from './chat-pane.ts'
-import { labelled } from './doing.ts'
+import { RefusedHere, labelled } from './doing.ts'
 import { filePane } from './file-pane.ts'
 import { playgroundClient } from './playground-client.ts'
 import { isPolicyError, policyPane } from './policy-pane.ts'
@@ -58,22 +58,31 @@ const proving = (view: View, saw: (exchange: Exchange) => void) => {
     saw(exchange)
   })
   let policy: Policy = {}
-  let client = playgroundClient({ gateway, policy, fetch })
+  /** Null while the demands of the reader cannot be read. */
+  let client: Client | null = playgroundClient({ gateway, policy, fetch })
+  let proofs = 0
   const prove = async (): Promise<void> => {
+    const own = ++proofs
+    const isOver = (): boolean => signal.aborted || own !== proofs
     proof.waits()
+    client = null
     try {
       policy = demanded.policy()
       client = playgroundClient({ gateway, policy, fetch })
       const verified = await client.verify()
-      if (!signal.aborted) proof.verified(verified, seen.attested())
+      if (!isOver()) proof.verified(verified, seen.attested())
     } catch (error) {
-      if (signal.aborted) return
+      if (isOver()) return
       if (error instanceof SealgateError) proof.refused(error, seen.attested())
       else proof.misled(isPolicyError(error) ? error.message : 'The proof could not be read.')
     }
   }
   const demanded = policyPane(own, () => void prove())
-  return { proof, demanded, seen, prove, client: (): Client => client, policy: () => policy }
+  const proven = (): Client => {
+    if (client === null) throw new RefusedHere('The policy cannot be used: nothing is sent')
+    return client
+  }
+  return { proof, demanded, seen, prove, client: proven, policy: () => policy }
 }
 
 /** Chat, file and tool on the left; on the right the proof as it happens. */

@@ -20,6 +20,7 @@ export const policyPane = (own: OwnMachine | null, changed: () => void): PolicyP
     spellcheck: 'false',
     autocomplete: 'off',
     placeholder: '{ "measurements": ["…"] }',
+    on: { change: changed },
   })
   text.value = own?.policy ?? ''
   const dev = el('input', { id: devId, type: 'checkbox', on: { change: changed } })
