@@ -74,9 +74,9 @@ t.test('a session whose end lies before the clock of the reader has an unknown e
 })
 
 t.test('a key that was rotated comes back with its new version', async (t) => {
-  const old = { id: 'key_1', version: 3, team: null, expires_at: null } as Key
+  const old = { id: 'key_1', version: 3, team: null, expires_at: null, revoked_at: null } as Key
   const ended = { ...old, version: 4, expires_at: 5 }
-  const gateway = answering({ POST: { ...old, id: 'key_2' }, PATCH: ended })
+  const gateway = answering({ GET: old, POST: { ...old, id: 'key_2' }, PATCH: ended })
   t.match(await rotateKey(gateway, old, 5, 0), { made: { id: 'key_2' }, old: ended, fault: null })
 })
 
