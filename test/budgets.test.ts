@@ -8,7 +8,7 @@ import { use } from '../core/plugin.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import { running, unhurried } from './environments.ts'
-import { actor, say, stop, usage } from './fakes/backends.ts'
+import { actor, chunk, say, stop, usage } from './fakes/backends.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
 import { until } from './until.ts'
@@ -85,6 +85,27 @@ t.test('an operator has tokens and costs measured by key and by chosen tags, wit
   t.match(text, new RegExp(`sealgate_key_cost_total\\{key="${id}"\\} 0\\.120`))
   t.match(text, 'sealgate_tag_tokens_total{tag="feature",value="f1",kind="input"} 400')
   t.notMatch(text, /secret|s1"/, 'no tag that the operator did not choose')
+})
+
+t.test('a budget holds where nobody counts what tools are called with', async (t) => {
+  const json = JSON.stringify({ text: 'x'.repeat(40_000) })
+  const steps = {
+    call: [chunk({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'x', arguments: json } }] })],
+    'custom call': [chunk({ tool_calls: [{ index: 0, id: 'c', type: 'custom', custom: { name: 'x', input: json } } as never] })], // prettier-ignore
+    thought: [chunk({ reasoning_content: json }), say('x')],
+  }
+  for (const [name, chunks] of Object.entries(steps))
+    for (const stream of [false, true]) {
+      const upstreams = [given(Upstream, 'a', () => actor('a', [...chunks, stop]))]
+      const gateway = await running(t, { ...memory(), upstreams }, settings(0.01))
+      const ask = async () => {
+        const answer = await gateway.call('POST', '/std/chat/completions', body(stream))
+        await answer.text()
+        return answer.status
+      }
+      t.equal(await ask(), 200)
+      t.ok(await until(async () => (await ask()) === 429), `${name}, ${stream ? 'streamed' : 'whole'}`)
+    }
 })
 
 t.test('sealgate prices check tells which served models have no price', async (t) => {

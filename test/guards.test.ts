@@ -259,6 +259,10 @@ const places: Readonly<Record<string, readonly [put: (piece: string) => object, 
     (json) => ({ tool_calls: [{ index: 0, function: { arguments: json } }] }),
     ({ tool_calls: calls }) => calls?.[0]?.function?.arguments,
   ],
+  'the arguments of an old call': [
+    (json) => ({ function_call: { arguments: json } }),
+    ({ function_call: call }) => call?.arguments,
+  ],
   'the input of a custom tool': [
     (input) => ({ tool_calls: [{ index: 0, custom: { input } }] }),
     ({ tool_calls: calls }) => calls?.[0]?.custom?.input,

@@ -19,7 +19,7 @@ import { provenBy } from './proven.ts'
 import { largeEnough } from './routing/context-window.ts'
 import { orderBackends } from './routing/order-backends.ts'
 import { continuationBody, continuable } from './routing/continue-stream.ts'
-import { choicesOf } from './metering/tokens.ts'
+import { callSize, choicesOf } from './metering/tokens.ts'
 import type { Found } from './routing/attempt.ts'
 import { askInTurn, type FailoverNeeds, type Plan, type Search } from './routing/failover.ts'
 import type { Calls, ChatTask, CountTask, FittedRequest, Served, Task, TaskOptions } from './task.ts'
@@ -332,6 +332,12 @@ const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => 
   return [...candidates.slice(at + 1), ...candidates.slice(0, at + 1)]
 }
 
-/** Characters of text, without thoughts and calls. The guess of an uncounted output rests on them. */
+/** Characters of texts, thoughts and what tools are called with. The guess of an uncounted output rests on them. */
 export const sizeOf = ({ choices }: Completion): number =>
-  choices.reduce((size, { message }) => size + (typeof message.content === 'string' ? message.content.length : 0), 0)
+  choices.reduce((size, { message: { content, reasoning_content: thoughts, tool_calls: calls } }) => {
+    const texts = [content, thoughts].reduce<number>(
+      (sum, text) => sum + (typeof text === 'string' ? text.length : 0),
+      0,
+    )
+    return size + texts + (calls == null ? 0 : callSize(calls))
+  }, 0)

@@ -1,5 +1,5 @@
 import { usageOf as read } from '../../dialects/chat-completions.ts'
-import type { ChatBody, Json, Usage, WireUsage } from '../../ports/upstream.ts'
+import type { ChatBody, Json, ToolCallPart, Usage, WireUsage } from '../../ports/upstream.ts'
 
 /** Tokens of role and marks around each message, about. */
 const perMessage = 4
@@ -37,6 +37,16 @@ export const userOf = ({ user, safety_identifier: other }: Readonly<Record<strin
 
 /** How many answers are asked for. */
 export const choicesOf = (body: ChatBody): number => countOf(body['n'], 1)
+
+/** Characters of what tools are called with, for the guess of an output that no backend counted. */
+export const callSize = (
+  calls: readonly (Pick<ToolCallPart, 'function'> & { readonly custom?: unknown })[],
+): number => {
+  let size = 0
+  for (const { function: called, custom } of calls)
+    size += (called?.arguments ?? (custom as { readonly input?: string } | undefined)?.input)?.length ?? 0
+  return size
+}
 
 /** Whatever is no count is the backend's to refuse; here it must not make a sum of anything else. */
 const countOf = (value: unknown, otherwise: number): number =>

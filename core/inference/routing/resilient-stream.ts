@@ -1,6 +1,7 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm } from '../../ports/platform.ts'
 import type { Chunk, WireUsage } from '../../ports/upstream.ts'
+import { callSize } from '../metering/tokens.ts'
 import { type End, Flow, cleanEnd, leaveQuietly } from '../../ports/flow.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
@@ -190,6 +191,7 @@ class ResilientStream extends Flow<Chunk> {
     const { live, given } = this.#plan
     for (const { delta, finish_reason } of chunk.choices) {
       live.size += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
+      if (delta.tool_calls != null) live.size += callSize(delta.tool_calls)
       if (finish_reason != null) this.#unfinished--
     }
     if (chunk.usage != null) live.usage = chunk.usage

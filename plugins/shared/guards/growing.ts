@@ -42,7 +42,8 @@ export const withPieces = (delta: Delta, put: Put): Delta => {
     const piece = delta[name]
     if (typeof piece === 'string') next[name] = put({ name, piece })
   }
-  const { audio, reasoning_details: thoughts, tool_calls: calls } = delta
+  const { audio, function_call: call, reasoning_details: thoughts, tool_calls: calls } = delta
+  if (call != null) next['function_call'] = within(call, 'arguments', 'function_call arguments', put)
   if (audio != null) next['audio'] = within(audio, 'transcript', 'audio', put)
   if (Array.isArray(thoughts)) next['reasoning_details'] = thoughts.map((detail, at) => ofThought(detail, at, put))
   if (calls != null) next['tool_calls'] = calls.map((call, at) => ofCall(call as ToolCallPart & JsonObject, at, put))
@@ -57,6 +58,7 @@ export const deltaOf = ({ name, piece }: Growing): Delta => {
   const [member = '', number, kind = ''] = name.split(' ')
   const index = Number(number)
   if (member === 'audio') return { audio: { transcript: piece } }
+  if (member === 'function_call') return { [member]: { arguments: piece } }
   if (number === undefined) return { [member]: piece }
   if (member === 'reasoning_details') return { [member]: [{ type: `reasoning.${kind}`, index, [kind]: piece }] }
   return { tool_calls: [{ index, [kind === 'input' ? 'custom' : 'function']: { [kind]: piece } }] }

@@ -1,4 +1,5 @@
 import { freePace } from '../../../core/dialects/loop-time.ts'
+import { type JsonObject, isJsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
@@ -96,9 +97,11 @@ const inRow = (watches: readonly { readonly guard: Guard; readonly watching: Tex
 }
 
 /** Whether the answer of a dialect has log-probabilities. */
-const spells = ({ body: { candidates } }: Native): boolean =>
-  Array.isArray(candidates) &&
-  candidates.some((candidate: { readonly logprobsResult?: unknown }) => candidate.logprobsResult != null)
+const spells = ({ body: { candidates, output } }: Native): boolean =>
+  listed(candidates).some(({ logprobsResult }) => logprobsResult != null) ||
+  listed(output).some(({ content }) => listed(content).some(({ logprobs }) => listed(logprobs).length > 0))
+
+const listed = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : [])
 
 /** Log-probabilities spell the text of a backend token by token, where no guard recognises it. */
 const withoutOdds = (completion: Completion): Completion =>

@@ -1,4 +1,5 @@
 import { type StreamedSoFar, rememberChunk } from '../../../../core/inference/routing/continue-stream.ts'
+import { callSize } from '../../../../core/inference/metering/tokens.ts'
 import { speaks } from '../../../../core/inference/routing/open-stream.ts'
 import type { Chunk, WireUsage } from '../../../../core/ports/upstream.ts'
 
@@ -8,7 +9,7 @@ export interface CallEvents {
   readonly speaks: boolean
   /** Whether the end mark has come. */
   readonly isEnded: boolean
-  /** Characters of text, thoughts included. */
+  /** Characters of texts, thoughts and what tools are called with. */
   readonly characters: number
   readonly usage: WireUsage | null
   /** Finish reasons that have yet to come. */
@@ -33,6 +34,7 @@ type Counted = 'speaks' | 'characters' | 'usage' | 'unfinished' | 'soFar'
 export const countChunk = (stream: { -readonly [Name in Counted]: CallEvents[Name] }, chunk: Chunk): void => {
   for (const { delta, finish_reason } of chunk.choices) {
     stream.characters += (delta.content?.length ?? 0) + (delta.reasoning_content?.length ?? 0)
+    if (delta.tool_calls != null) stream.characters += callSize(delta.tool_calls)
     if (finish_reason != null) stream.unfinished--
   }
   if (chunk.usage != null) stream.usage = chunk.usage

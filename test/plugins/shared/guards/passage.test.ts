@@ -109,3 +109,22 @@ t.test('arguments full of escapes are read in time that grows with their length'
   const blank = `{"a":"1"${' '.repeat(4_000_000)}}`
   t.equal(await calledWith(blank), blank.replace('"1"', '"#"'))
 })
+
+t.test('an answer of a dialect that spells its text token by token is worded anew', async (t) => {
+  const native = (logprobs: readonly object[] | undefined) => {
+    const part = { type: 'output_text', text: 'a 1', logprobs }
+    const body = { output: [null, { type: 'reasoning' }, { content: [part] }] }
+    return { dialect: 'responses' as const, headers: {}, body }
+  }
+  for (const [logprobs, isKept] of [
+    [[{ token: '1' }], false],
+    [[], true],
+    [undefined, true],
+  ] as const) {
+    const whole = { kind: 'completion' as const, completion: completionOf(['a 1']), native: native(logprobs) }
+    const answer = await watching().passage.answer(whole)
+    t.match(answer.completion.choices[0], { message: { content: 'a #' } })
+    t.equal(answer.native !== undefined, isKept, JSON.stringify(logprobs))
+    t.notMatch(JSON.stringify(answer), '"token":"1"')
+  }
+})
