@@ -9,6 +9,7 @@ import { candidateOf, entryOf, type Entry } from '../../../core/inference/models
 import { orderBackends } from '../../../core/inference/routing/order-backends.ts'
 import { affinityOf } from '../../../plugins/surfaces/shared/session.ts'
 import { use } from '../../../core/plugin.ts'
+import { log } from '../../../adapters/memory/platform.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import type { ChatBody, Chunk, Upstream } from '../../../core/ports/upstream.ts'
 import { Observer, type Saw } from '../../../core/ports/observer.ts'
@@ -46,6 +47,7 @@ const infer = (
     given(Settings, 'settings', () => v.parse(SettingsShape, settings)),
     given(Clock, 'clock', () => clock),
     given(Random, 'random', () => random),
+    use(log),
     given(Observer, 'kept', () => ({ saw })),
   )
 

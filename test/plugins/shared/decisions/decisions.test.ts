@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
+import { log } from '../../../../adapters/memory/platform.ts'
 import { sectionShapes } from '../../../../adapters/memory/sections.ts'
 import type { Caller } from '../../../../core/access/caller.ts'
 import type { Fitting } from '../../../../core/container.ts'
@@ -180,7 +181,7 @@ const house = (entries: readonly Entry[], given: SettingsInput = {}) => {
     } satisfies Catalog,
     inference: made(
       Inference,
-      use(inference),
+      ...[use(inference), use(log)],
       fitting(Settings, settings),
       fitting(Clock, clock),
       fitting(Random, { bytes: (length) => new Uint8Array(length), fraction: () => 0.5 }),
