@@ -10,7 +10,7 @@ export interface UsageAccount {
   readonly book: UsageBook
   /** Whether a journal keeps the lines. */
   keeps(): boolean
-  /** Begins a new journal for one that broke. True when the new one keeps the lines. */
+  /** A new journal begins for one that broke. The result is true when the new journal keeps the lines. */
   renew(open: () => Journal | null): boolean
   /** Whether a broken journal stays behind that would be counted again. */
   leavesCopy(): boolean
