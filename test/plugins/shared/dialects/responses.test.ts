@@ -15,11 +15,15 @@ const chunk = (content: string, odds: boolean) => ({
   ],
 })
 
+const writerOf = () => {
+  const request = { model: 'ours', input: 'Hello' } as never
+  return responseEvents({ request, model: 'ours', seal, created: 1, now: () => 2, id: (kind) => `${kind}_1` })
+}
+
 /** The events of a stream of so many chunks, with or without the odds of their words. */
 const eventsOf = (count: number, odds: boolean) => {
   const events: DialectEvent[] = []
-  const request = { model: 'ours', input: 'Hello' } as never
-  const writer = responseEvents({ request, model: 'ours', seal, created: 1, now: () => 2, id: (kind) => `${kind}_1` })
+  const writer = writerOf()
   for (let at = 0; at < count; at++) writer.take(chunk(`w${at} `, odds), events)
   writer.end(events)
   return events.map(({ data }) => JSON.parse(data))
@@ -40,6 +44,28 @@ t.test('each event at the end of a stream tells the odds that came with its word
     const withoutOdds = eventsOf(count, false).find(({ type }) => type === 'response.completed')
     t.match(withoutOdds, { response: { output: [{ content: [{ logprobs: [] }] }] } })
   }
+})
+
+t.test('the end of a stream reads no odds again: they are long, and four events tell them', (t) => {
+  let reads = 0
+  const other = {
+    get token() {
+      reads++
+      return ' a'
+    },
+  }
+  const writer = writerOf()
+  const { choices, ...head } = chunk('a', true)
+  // The list is longer than what is printed at once.
+  const logprobs = { content: Array.from({ length: 3_000 }, () => ({ ...likely[0], top_logprobs: [other] })) }
+  writer.take({ ...head, choices: choices.map((choice) => ({ ...choice, logprobs })) }, [])
+  const readBefore = reads
+  t.ok(readBefore > 0, 'the event of the words tells the odds')
+  const events: DialectEvent[] = []
+  writer.end(events)
+  t.equal(events.filter(({ data }) => data.includes('[{"token":" a"}]')).length, 4)
+  t.equal(reads, readBefore)
+  t.end()
 })
 
 t.test('the memory of an answer holds no odds', async (t) => {
