@@ -333,11 +333,13 @@ const startingBehind = <C>(candidates: readonly C[], after: C): readonly C[] => 
 }
 
 /** Characters of texts, thoughts and what tools are called with. The guess of an uncounted output rests on them. */
-export const sizeOf = ({ choices }: Completion): number =>
-  choices.reduce((size, { message: { content, reasoning_content: thoughts, tool_calls: calls } }) => {
-    const texts = [content, thoughts].reduce<number>(
-      (sum, text) => sum + (typeof text === 'string' ? text.length : 0),
-      0,
-    )
-    return size + texts + (calls == null ? 0 : callSize(calls))
-  }, 0)
+export const sizeOf = ({ choices }: Completion): number => {
+  let size = 0
+  for (const { message } of choices) {
+    const { content, reasoning_content: thoughts, tool_calls: calls } = message
+    size += lengthOf(content) + lengthOf(thoughts) + (calls == null ? 0 : callSize(calls))
+  }
+  return size
+}
+
+const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0)

@@ -1,5 +1,5 @@
 import type { ModelUse } from '../shared/errand.ts'
-import { totalUsage } from '../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../shared/total-usage.ts'
 
 /** All uses as one, by the name of the last. */
 export const summedUses = (uses: readonly ModelUse[]) => {

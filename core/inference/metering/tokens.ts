@@ -76,19 +76,6 @@ const weigh = (value: unknown): number => {
 /** What a backend says it counted; nothing, and marked so, when that is no count. */
 export const usageOf = (wire: WireUsage): Usage => read(wire) ?? { input: 0, output: 0, estimated: true }
 
-/** Counts of several calls together; one guess makes the sum a guess. */
-export const totalUsage = (used: readonly Usage[]): Usage => {
-  const sums = parts.map((part) => [part, used.reduce((sum, usage) => sum + (usage[part] ?? 0), 0)] as const)
-  return {
-    input: used.reduce((sum, { input }) => sum + input, 0),
-    output: used.reduce((sum, { output }) => sum + output, 0),
-    ...Object.fromEntries(sums.filter(([, sum]) => sum > 0)),
-    ...(used.some(({ estimated }) => estimated === true) && { estimated: true }),
-  }
-}
-
-const parts = ['reasoning', 'cached', 'written', 'writtenHour', 'audioInput', 'audioOutput'] as const
-
 /** Bytes of a second of speech as it is usually packed. */
 const perSecond = 16_000
 

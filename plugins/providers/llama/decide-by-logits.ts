@@ -4,7 +4,7 @@ import type { Completion, Decided, DecideCall, Distribution, Question, Usage } f
 import { marksOf, messagesFor } from '../../shared/decisions/prompt.ts'
 import { average, ordersOf, type Order } from '../../shared/decisions/label-orders.ts'
 import { oddsOf } from '../../shared/decisions/token-odds.ts'
-import { totalUsage } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../../shared/total-usage.ts'
 
 /** What a model in this process would say next. */
 export interface NextTokens {

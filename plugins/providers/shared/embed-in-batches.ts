@@ -1,4 +1,5 @@
-import { tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
+import { tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../../shared/total-usage.ts'
 import type { EmbedCall, Embedded, Upstream } from '../../../core/ports/upstream.ts'
 
 /** What a vendor takes in one request for vectors. */

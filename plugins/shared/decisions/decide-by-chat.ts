@@ -16,7 +16,8 @@ import { collectChunks } from '../../../core/inference/collect-chunks.ts'
 import { marksOf, messagesFor, oneToken, unthinking, weightsFor } from './prompt.ts'
 import { average, ordersOf, type Order } from './label-orders.ts'
 import { provenBy } from '../../../core/inference/proven.ts'
-import { inputOf, totalUsage, usageOf } from '../../../core/inference/metering/tokens.ts'
+import { inputOf, usageOf } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../total-usage.ts'
 import { oddsOf, weighedOdds, type Odds } from './token-odds.ts'
 
 /** Reads at once: as many as a request may have questions, so that none waits for another. */

@@ -12,7 +12,8 @@ import { readsOf } from './label-orders.ts'
 import { calibrationOf } from './settings.ts'
 import { advised, calibrated, softened } from './calibration.ts'
 import { refusedIn } from './probabilities.ts'
-import { type Estimate, tokensOf, totalUsage } from '../../../core/inference/metering/tokens.ts'
+import { type Estimate, tokensOf } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../total-usage.ts'
 
 /** What a decision needs of the gateway. Calibrations give a `reserve` that charges nobody. */
 export interface DecisionNeeds {

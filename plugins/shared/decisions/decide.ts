@@ -6,7 +6,7 @@ import { answerOf, confidenceOf, measure } from './decision-answer.ts'
 import { isRefused } from './probabilities.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { type DecisionNeeds, type DecisionTask, type Opinion, opinionOf } from './decide-once.ts'
-import { totalUsage } from '../../../core/inference/metering/tokens.ts'
+import { totalUsage } from '../total-usage.ts'
 
 /** A model that is asked again about answers whose confidence stays below. */
 export interface LargerModel {

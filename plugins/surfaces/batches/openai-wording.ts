@@ -1,12 +1,7 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../core/access/caller.ts'
-import {
-  isJsonObject,
-  memberNamed,
-  type JsonObject,
-  refuseMember,
-  refuseStoredState,
-} from '../../../core/dialects/json-object.ts'
+import { isJsonObject, memberNamed, type JsonObject, refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseStoredState } from '../../shared/members.ts'
 import { withOwnCache } from '../../../core/inference/prompt-caches.ts'
 import type { Ability } from '../../../core/inference/models/catalog-entry.ts'
 import { checked } from '../../../core/validate.ts'

@@ -1,12 +1,6 @@
 import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
-import {
-  objectIn,
-  isJsonObject,
-  objectsIn,
-  refuseStoredState,
-  textIn,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import type { ServerTools } from '../server-tools.ts'

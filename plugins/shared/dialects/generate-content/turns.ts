@@ -1,12 +1,6 @@
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import {
-  objectIn,
-  refuseMember,
-  isJsonObject,
-  refuseStoredState,
-  textIn,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { objectIn, refuseStoredState, textIn } from '../../members.ts'
 import { signed } from './signed.ts'
 import { isKeepsake, readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'

@@ -1,13 +1,7 @@
 import { userOf } from '../../../../core/inference/metering/tokens.ts'
 import type { ChatBody, Dialect, Message } from '../../../../core/ports/upstream.ts'
-import {
-  isJsonObject,
-  objectIn,
-  refuseMember,
-  refuseStoredState,
-  textIn,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { isJsonObject, refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { objectIn, refuseStoredState, textIn } from '../../members.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'

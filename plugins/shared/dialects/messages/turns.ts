@@ -1,12 +1,6 @@
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import {
-  objectIn,
-  refuseMember,
-  objectsIn,
-  refuseStoredState,
-  textIn,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
 import { isKeepsake, readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'
 import type { Content, Turn } from './shape.ts'

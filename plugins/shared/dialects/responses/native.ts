@@ -1,11 +1,6 @@
 import type { Native } from '../../../../core/ports/upstream.ts'
-import {
-  isJsonObject,
-  memberNamed,
-  refuseStoredState,
-  sameOr,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { isJsonObject, memberNamed, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseStoredState, sameOr } from '../../members.ts'
 import { isKeepsake, readKeepsake, type Seal } from '../keepsake.ts'
 import { passedMembers, type Drop } from '../translated-request.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'

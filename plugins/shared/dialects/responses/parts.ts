@@ -1,11 +1,6 @@
 import type { Part } from '../../../../core/ports/upstream.ts'
-import {
-  objectIn,
-  refuseMember,
-  refuseStoredState,
-  textIn,
-  type JsonObject,
-} from '../../../../core/dialects/json-object.ts'
+import { refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { objectIn, refuseStoredState, textIn } from '../../members.ts'
 import type { Drop } from '../translated-request.ts'
 import type { InputItem } from './shape.ts'
 
