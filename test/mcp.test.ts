@@ -119,6 +119,9 @@ for (const [revision, mode] of Object.entries(modes))
     t.equal(await readFile(fileURLToPath(fetched.content[1]?.uri ?? ''), 'utf8'), '# Herons\n\nThe heron waits.')
     await call(session, 'removeFile', { id })
     t.match(await call(session, 'fetchFile', { id }), { isError: true })
+    const stored = JSON.parse(said(await call(session, 'storeFile', { file: 'heron.md' }))) as { id: string }
+    t.not(stored.id, id, 'a file that was removed is stored anew')
+    t.match(said(await call(session, 'listFiles')), stored.id)
     t.match(
       said(await call(session, 'getTextDocumentContent', { file: 'heron.md' })),
       /waits/,

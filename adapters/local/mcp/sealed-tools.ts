@@ -82,7 +82,7 @@ const keeping: Readonly<Record<string, Work>> = {
     return asText(bench, entry, { total: page.total, files: page.files.map(rowOf), locked: page.locked.length })
   },
   async storeFile(bench, entry, { file, index = false }, told) {
-    const store = (again: boolean) => bench.sent.idOf(String(file), told, { index: index === true, again })
+    const store = (again: boolean) => bench.sent.idOf(String(file), told, { index: index === true, again, held: true })
     const id = await store(false).catch((error: unknown) => (isGone(error) ? store(true) : Promise.reject(error)))
     return asText(bench, entry, { id })
   },

@@ -62,11 +62,14 @@ const memoryOf = async (store: SentFilesOptions['store'], kek: string) => {
 
 /** What this program has sent, so that a file which an agent names often is sealed and stored once. */
 export interface SentFiles {
-  /** The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. */
+  /**
+   * The id under which the file's content is stored, or the given id itself. `again` sends a known file once more. `held`
+   * throws where the gateway has a known file no more.
+   */
   idOf(
     path: string,
     context: CallContext,
-    wish?: { readonly index?: boolean; readonly again?: boolean },
+    wish?: { readonly index?: boolean; readonly again?: boolean; readonly held?: boolean },
   ): Promise<string>
   isId(path: string): boolean
   /** Removes the files that belong to this session only. */
@@ -113,7 +116,7 @@ export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOption
     throw new Refusal('The file changed while it was read')
   }
 
-  const idOfPath: SentFiles['idOf'] = async (path, told, { index = false, again = false } = {}) => {
+  const idOfPath: SentFiles['idOf'] = async (path, told, { index = false, again = false, held = false } = {}) => {
     const file = await openFile(path)
     try {
       const hash = await hashOf(file)
@@ -125,6 +128,7 @@ export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOption
       const known = before ?? (again ? null : await memory.get(name))
       if (known !== null) {
         if (index) await indexed(known, told.signal)
+        else if (held) await files.record(known, told.signal)
         return known
       }
       const sent = upload(file, mime, hash, index, told)

@@ -197,6 +197,25 @@ t.test('a place of a stream comes back however the stream ends', async (t) => {
   t.ok(await until(() => open > 0))
 })
 
+t.test('the sealed reason of a 429 reaches the caller, and no call waits for such a refusal', async (t) => {
+  const windows = [{ of: 'key' as const, model: 'quiet', requests: 1, per: 'day' as const }]
+  const stage = await sealedStage(t, { settings: { quotas: { windows } } })
+  const inner = await provided(t, sealed, { baseUrl: stage.base, apiKey: stage.apiKey, allowInsecureDev: true })
+  const ask = async () => inner.chat?.(call('Hi'), signal)
+  let refusal: unknown = null
+  await until(() =>
+    ask().then(
+      () => false,
+      (error: unknown) => ((refusal = error), true),
+    ),
+  )
+  t.match(refusal, { code: 'window_used_up', answered: 429 })
+  const asked = () => stage.logged.filter(({ facts }) => facts['status'] === 429).length
+  const before = asked()
+  await t.rejects(ask())
+  t.equal(asked(), before + 1, 'a used-up window is asked once')
+})
+
 t.test('each fault has one meaning for an operator and one for the caller of the own machine', async (t) => {
   const facts = { retryAfter: 7_000 }
   const fault = (name: Fault, more: object, whose: Whose) =>
