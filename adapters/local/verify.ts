@@ -8,6 +8,7 @@ import { listsIn } from '../../plugins/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 import { endWith, sentenceOf } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
+import { seenFile } from './seen-numbers-file.ts'
 import { refusalLines, verdictLines } from '../../plugins/sealed/client/verdict-lines.ts'
 
 /** An answer of the gateway with the time of asking, which evidence is judged by later. */
@@ -78,7 +79,7 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   }
   if (service !== undefined) {
     const { verifyService } = await import('../production/commands/judge-document.ts')
-    return verifyService({ ...values, service }, show)
+    return verifyService({ ...values, service }, values.memory === undefined ? null : seenFile(values.memory), show)
   }
   const policy = policyOf(values)
   const keptOf = async (): Promise<Kept> => {

@@ -7,6 +7,7 @@ import {
   type ServiceVerdict,
   judgeService,
 } from '../../../plugins/sealed/evidence/services/judge.ts'
+import type { Memory } from '../../../plugins/sealed/evidence/policy.ts'
 import { type Service, services } from '../../../plugins/sealed/evidence/services/machine.ts'
 import { type ServicePolicy, parseServicePolicy } from '../../../plugins/sealed/evidence/services/service-policy.ts'
 import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
@@ -83,8 +84,10 @@ const sourceOf = ({ collateral }: ServiceValues): Source | null =>
   collateral === undefined ? null : folderSource(collateral)
 
 /** Without a policy all but the image is judged, and no image is accepted. */
-const policyIn = async ({ policy }: ServiceValues): Promise<ServicePolicy> =>
-  parseServicePolicy(policy === undefined ? '{}' : await readFile(policy, 'utf8'))
+const policyIn = async ({ policy }: ServiceValues, memory: Memory | null): Promise<ServicePolicy> => {
+  const { platform, lists } = parseServicePolicy(policy === undefined ? '{}' : await readFile(policy, 'utf8'))
+  return { platform: { ...platform, ...(memory !== null && { memory }) }, lists }
+}
 
 const linesOf = ({ machines, gpus, exceptions, warnings, ends }: ServiceVerdict): readonly string[] => [
   ...machines.flatMap(({ role, product, chip, image, keys }) => [
@@ -105,10 +108,11 @@ const refusalLines = ({ reason, detail }: Refusal, { done }: Checks): readonly s
 /** Judges a document of a service that exists. Resolves with 0 when it holds, and with 1 when it is refused. */
 export const verifyService = async (
   values: ServiceValues,
+  memory: Memory | null,
   show: (lines: readonly string[]) => void,
 ): Promise<number> => {
   const service = serviceOf(values.service)
-  const [policy, { document, source, at, ...question }] = [await policyIn(values), await judged(values)]
+  const [policy, { document, source, at, ...question }] = [await policyIn(values, memory), await judged(values)]
   const checks = newChecks()
   const complete = completing(source, policy.platform, at)
   try {

@@ -173,6 +173,20 @@ const enrolling = async ({ machines: keys }: ReadPolicy, rules: Rules, now: numb
 const seenName = (list: { readonly name: string; readonly format?: string }): string =>
   list.format === undefined ? list.name : `${list.format} ${list.name}`
 
+/** Throws when a number is lower than remembered. What is signed counts from here on, also when it refuses what runs. */
+const remember = async (
+  { memory }: ReadPolicy,
+  found: PlatformFacts,
+  lists: readonly { readonly name: string; readonly format?: string; readonly serial: number }[],
+  checks: Checks,
+): Promise<void> => {
+  if (memory === undefined) return
+  const seen = { ...found.seen, releases: Object.fromEntries(lists.map((list) => [seenName(list), list.serial])) }
+  const before = await memory.load()
+  await checks.run('memory', () => checkSeen(seen, before))
+  await memory.save(mergeSeen(before, seen))
+}
+
 /** Throws unless the policy accepts this type of platform, in the one known version of the format. */
 const typed = (evidence: unknown, rules: Rules): { fields: EvidenceMembers; platform: Platform } => {
   const fields = evidenceMembersOf(evidence, 'evidence')
@@ -182,7 +196,10 @@ const typed = (evidence: unknown, rules: Rules): { fields: EvidenceMembers; plat
   return { fields, platform }
 }
 
-/** Checks a platform's evidence for these keys, with any code: for operators of an enclave. Throws a `Refusal`. */
+/**
+ * Checks a platform's evidence for these keys, with any code: for operators of an enclave, and for services, whose images
+ * are judged elsewhere. The signed lists are pieces too. Throws a `Refusal`.
+ */
 export const inspect = async (
   evidence: unknown,
   policy: PlatformPolicy,
@@ -191,12 +208,16 @@ export const inspect = async (
 ): Promise<PlatformFacts> => {
   const read = readPolicy(policy)
   const stated = rulesOf(read, now)
-  const { rules: known } = await checks.run('notices', () => noticed(read, stated, now))
-  const { rules } = await checks.run('machines', () => enrolling(read, known, now))
+  const { notices, rules: known } = await checks.run('notices', () => noticed(read, stated, now))
+  const { enrolment, rules } = await checks.run('machines', () => enrolling(read, known, now))
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
+  const lists = [notices, enrolment].filter((list) => list !== null)
+  await remember(read, found, lists, checks)
   await checks.run('report data', () => checkReportData(fields, found.reportData, keysetHash, challenge))
-  return isEnrolled(rules, platform) ? found : { ...found, warnings: [anyMachine, ...found.warnings] }
+  const pieces = lists.map(({ name, issued, ends }) => ({ piece: name, issued, ends }))
+  const warnings = isEnrolled(rules, platform) ? found.warnings : [anyMachine, ...found.warnings]
+  return { ...found, collateral: [...found.collateral, ...pieces], warnings }
 }
 
 /**
@@ -218,13 +239,7 @@ export const appraise = async (
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
   const lists = [list, notices, enrolment].filter((text) => text !== null)
-  const seen = { ...found.seen, releases: Object.fromEntries(lists.map((list) => [seenName(list), list.serial])) }
-  // What is signed counts from here on, also when it refuses what runs.
-  if (read.memory !== undefined) {
-    const before = await read.memory.load()
-    await checks.run('memory', () => checkSeen(seen, before))
-    await read.memory.save(mergeSeen(before, seen))
-  }
+  await remember(read, found, lists, checks)
   await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))
   const release = await checks.run('release', () => checkRelease(rules, list, platform, found, question))
   await checks.run('report data', () =>

@@ -9,6 +9,7 @@ import { type ServiceQuestion, judgeService } from '../../../../plugins/sealed/e
 import { rawMembers } from '../../../../plugins/sealed/evidence/services/tinfoil.ts'
 import { type ServiceLists, parseServicePolicy } from '../../../../plugins/sealed/evidence/services/service-policy.ts'
 import type { Service } from '../../../../plugins/sealed/evidence/services/machine.ts'
+import type { SeenNumbers } from '../../../../plugins/sealed/evidence/finding.ts'
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import {
   type GpuChanges,
@@ -387,6 +388,21 @@ t.test('documents of services, each wrong in one thing', async (t) => {
   }
 })
 
+t.test('a verdict ends with the notices, and a memory refuses older ones', async (t) => {
+  const ends = madeAt + 1000
+  t.equal((await judged(['', 'dstack', dstack(), null, noticing({ ends })])).ends, ends)
+  let seen: SeenNumbers = {}
+  const memory = { load: () => seen, save: (now: SeenNumbers) => void (seen = now) }
+  const serial = (serial: number) => {
+    const platform: PlatformPolicy = { ...noticing({ serial }).platform, memory }
+    return refusal(() => judged(['', 'dstack', dstack(), null, { platform }]))
+  }
+  t.equal(await serial(7), null)
+  t.match(seen, { evaluation: Number, releases: { 'sealgate-notices/1 notices': 7 } })
+  t.equal(await serial(6), 'releases_rolled_back')
+  t.equal(await serial(8), null)
+})
+
 t.test('Chromium says the same of each document', { skip: withoutChromium }, async (t) => {
   const tab = await evidenceTab()
   t.teardown(() => tab.close())
@@ -603,6 +619,13 @@ t.test('the command judges a recording, and a document alone', { skip }, async (
   const verify = ['verify', '--service', service, '--evidence']
   const whole = await command([...verify, recording, '--policy', policy], {})
   t.match(whole, { code: 0, stdout: /✓ machine: TDX .*, runs recorded\n✓ machine: the tls key .*\n.*x25519-hpke key / })
+  const memory = join(at, 'memory.json')
+  t.match(await command([...verify, recording, '--policy', policy, '--memory', memory], {}), { code: 0 })
+  const { evaluation } = JSON.parse(await readFile(memory, 'utf8'))
+  await writeFile(memory, JSON.stringify({ evaluation: evaluation + 1 }))
+  t.match(await command([...verify, recording, '--policy', policy, '--memory', memory], {}), {
+    ...{ code: 1, stdout: /✗ memory\n.*evaluation number fell/ },
+  })
   t.match(await command([...verify, recording], {}), {
     code: 1,
     stdout: /measurement_not_allowed \(the policy names no images of tinfoil\)/,
