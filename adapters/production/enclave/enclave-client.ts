@@ -71,7 +71,7 @@ const lineTo = (at: string, tls: Tls | null): Line => {
   const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
   const where: RequestOptions = unix
     ? { socketPath: at }
-    : { host: at.replace(/:\d+$/, ''), port: Number(at.replace(/^.*:/, '')) }
+    : { host: at.replace(/^\[|\]?:\d+$/g, ''), port: Number(at.replace(/^.*:/, '')) }
   const send = unix ? request : tlsRequest
 
   const open: Line['open'] = (method, path, options) => {

@@ -132,7 +132,7 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   ) as unknown as Server
   keepOpen(server)
   const at = new URL(`tcp://${listen}`)
-  await once(server.listen(Number(at.port), at.hostname), 'listening')
+  await once(server.listen(Number(at.port), at.hostname.replace(/[[\]]/g, '')), 'listening')
   return server
 }
 

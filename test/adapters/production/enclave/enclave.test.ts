@@ -2,6 +2,7 @@ import '../../../fakes/unwatched.ts'
 import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { enclaveWithin } from '../../../../adapters/memory/enclave.ts'
@@ -237,13 +238,15 @@ t.test('silent: its waiting calls fail, and no other call waits', async (t) => {
   await pool.dispose?.()
 })
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
 t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (t) => {
   const folder = await folderOf(t)
   const authority = (name: string) =>
     openssl(folder, `req -x509 ${newKey} -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`)
   const leaf = async (name: string, ca: string) => {
     openssl(folder, `req ${newKey} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`)
-    await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1')
+    await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1,IP:::1')
     const signer = `-CA ${ca}.pem -CAkey ${ca}.key -CAcreateserial`
     openssl(folder, `x509 -req -in ${name}.csr ${signer} -days 2 -extfile ${name}.ext -out ${name}.pem`)
   }
@@ -253,15 +256,13 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   await leaf('stranger', 'theirs')
   const file = (name: string) => join(folder, name)
   const port = 20_000 + (process.pid % 20_000)
-  await inside(t, {
-    listen: `127.0.0.1:${port}`,
-    tls: { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') },
-  })
-  const line = async (name: string, ca: string) =>
+  const own = { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') }
+  await inside(t, { listen: `127.0.0.1:${port}`, tls: own })
+  const line = async (name: string, ca: string, host = '127.0.0.1') =>
     opened(
       t,
       use(connectedEnclaves, {
-        connect: [`127.0.0.1:${port}`],
+        connect: [`${host}:${port}`],
         tls: {
           ca: await readFile(file(`${ca}.pem`)),
           cert: await readFile(file(`${name}.pem`)),
@@ -277,6 +278,10 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   }
   await refused(await line('stranger', 'ours'))
   await refused(await line('gateway', 'theirs'))
+  if (!hasIpv6) return
+  await inside(t, { listen: `[::1]:${port}`, tls: own })
+  const { keys } = await (await line('gateway', 'ours', '[::1]')).keys()
+  t.ok(keys.length > 0, 'an address of IPv6 stands in brackets')
 })
 
 t.test('does not start without a configuration', async (t) => {
