@@ -4,13 +4,13 @@ import OpenAI from 'openai'
 import t, { type Test } from 'tap'
 import { system } from '../adapters/memory/platform.ts'
 import type { Enclave } from '../core/ports/enclave.ts'
-import { type EhbpOptions, ehbp } from '../plugins/sealed/client/ehbp.ts'
+import { type Ehbp, type EhbpOptions, ehbp } from '../plugins/sealed/client/ehbp.ts'
 import { printChunk } from '../plugins/sealed/ehbp/chunks.ts'
 import { sealRequest } from '../plugins/sealed/ehbp/exchange.ts'
 import { readKeyConfigs } from '../plugins/sealed/ehbp/key-config.ts'
 import { utf8 } from '../plugins/sealed/wire/bytes.ts'
 import { toHex } from '../plugins/sealed/wire/hex.ts'
-import type { Fault } from '../plugins/sealed/client/error.ts'
+import type { Fault, SealgateError } from '../plugins/sealed/client/error.ts'
 import { publishedKeys } from '../plugins/surfaces/ehbp/answers.ts'
 import {
   type AnswerChange,
@@ -21,6 +21,7 @@ import {
   wholeAnswers,
 } from './fakes/ehbp-server.ts'
 import { type Sealed, sealedStage } from './fakes/sealing.ts'
+import { until } from './until.ts'
 
 const secret = 'the otters of Cold Quay'
 const ask = (more: object = {}) => ({ model: 'quiet', messages: [{ role: 'user' as const, content: secret }], ...more })
@@ -92,6 +93,31 @@ t.test('the package ehbp, unmodified, chats with the enclave', async (t) => {
   t.notMatch(JSON.stringify(stage.logged), /otters|nobody/, 'the gateway logs nothing of it')
   stage.restart()
   await t.rejects(send(ask()), KeyConfigMismatchError, 'a key of before')
+})
+
+t.test('a refusal tells when the next try makes sense, in milliseconds or in seconds', async (t) => {
+  const windows = [{ of: 'key' as const, model: 'quiet', requests: 1, per: 'day' as const }]
+  const stage = await sealedStage(t, { settings: { quotas: { windows } } })
+  const options = { baseUrl: `${stage.base}/ehbp/v1`, apiKey: stage.apiKey, policy: { allowInsecureDev: true } }
+  const refusal = (client: Ehbp): Promise<SealgateError | null> =>
+    client.chat.completions.create(ask()).then(
+      () => null,
+      (error: SealgateError) => error,
+    )
+  let used: SealgateError | null = null
+  await until(async () => (used = await refusal(ehbp(options))) !== null)
+  t.match(used, { status: 429, code: 'window_used_up', retryAfter: Number })
+  const busy = (headers: Record<string, string>) => async () => new Response(null, { status: 503, headers })
+  const publicKey = toHex((await stage.key('x25519')).publicKey)
+  const key = { kem: 'x25519', publicKey } as const
+  for (const [headers, retryAfter] of [
+    [{ 'retry-after': '7' }, 7_000],
+    [{ 'retry-after': '7', 'retry-after-ms': '6500' }, 6_500],
+    [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, null],
+    [{ 'retry-after': '' }, null],
+    [{}, null],
+  ] as const)
+    t.match(await refusal(ehbp({ ...options, key, fetch: busy(headers) })), { status: 503, retryAfter })
 })
 
 /** What goes over the line in both directions. */

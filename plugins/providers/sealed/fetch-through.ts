@@ -2,7 +2,7 @@ import type { Answer, Door } from '../../../core/ports/platform.ts'
 import { refusalHeader } from '../../sealed/wire/body.ts'
 
 /** Headers of an answer that the sealing client reads. */
-const read = ['content-type', 'date', 'retry-after-ms', 'x-request-id', refusalHeader] as const
+const read = ['content-type', 'date', 'retry-after', 'retry-after-ms', 'x-request-id', refusalHeader] as const
 
 /** The platform's `fetch` over a door of the gateway, for a client that runs in browsers too. */
 export const fetchThrough =

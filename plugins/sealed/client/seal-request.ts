@@ -233,15 +233,20 @@ const faults: Readonly<Record<number, 'unauthorized' | 'busy' | 'too_large' | 'u
   503: 'unavailable',
 }
 
+/** In ms. Front doors and the Encrypted HTTP Body Protocol tell whole seconds alone. Null without a time, or for a date. */
+const waitOf = ({ headers }: Response): number | null => {
+  const [ms, seconds] = ['retry-after-ms', 'retry-after'].map((name) => Number(headers.get(name) || Number.NaN))
+  const wait = Number.isFinite(ms) ? ms! : seconds! * 1000
+  return Number.isFinite(wait) ? wait : null
+}
+
 /** Only status and headers count: the body of a refusal in the clear is not trusted. */
-export const clearRefusal = (answer: Response): SealgateError => {
-  const after = Number(answer.headers.get('retry-after-ms') ?? Number.NaN)
-  return new SealgateError(faults[answer.status] ?? 'refused', {
+export const clearRefusal = (answer: Response): SealgateError =>
+  new SealgateError(faults[answer.status] ?? 'refused', {
     status: answer.status,
-    retryAfter: Number.isFinite(after) ? after : null,
+    retryAfter: waitOf(answer),
     requestId: answer.headers.get('x-request-id'),
   })
-}
 
 type Agreed = ReturnType<typeof encapsulate>
 
