@@ -267,7 +267,8 @@ t.test('a file stays bound under another key', async (t) => {
   const good = await client.files.upload(note('Good'))
   await rows.update(files, bad.id, { binding: null })
   const later = newKek()
-  await t.rejects(client.files.rotateKek(later), faulty('damaged'), 'what does not hold is not vouched for anew')
+  const unheld = { ...faulty('damaged'), detail: bad.id }
+  await t.rejects(client.files.rotateKek(later), unheld, 'what does not hold is not vouched for anew, and is named')
   t.equal((await row(good.id)).kid, toHex(kekId(fromHex(later, 32)!)), 'and keeps nobody else')
   t.equal((await row(bad.id)).kid, toHex(kekId(fromHex(kek, 32)!)))
 })
@@ -293,6 +294,22 @@ t.test('a rotation takes along the files that others store meanwhile, each once'
   t.same([files.length, locked.length], [3, 0])
   t.ok(files.some(({ id }) => id === first.id))
   t.equal(await clientOf({ kek }).files.rotateKek(next), 0)
+})
+
+t.test('a rotation passes over a file that is removed meanwhile', async (t) => {
+  const { client, clientOf, kek } = await stage(t)
+  for (const rehash of [false, true]) {
+    const [gone, kept] = [await client.files.upload(note('Gone')), await client.files.upload(note('Kept'))]
+    const removing: typeof fetch = async (...call) => {
+      const answer = await fetch(...call)
+      if (String(call[0]).includes('/files/encrypted?')) await client.files.remove(gone.id).catch(() => undefined)
+      return answer
+    }
+    const next = newKek()
+    t.equal(await clientOf({ kek, fetch: removing }).files.rotateKek(next, { rehash }), 1)
+    t.match((await clientOf({ kek: next }).files.list()).files, [{ id: kept.id }])
+    await clientOf({ kek: next }).files.remove(kept.id)
+  }
 })
 
 t.test('what a tool made is bound by what the enclave says of it', async (t) => {

@@ -90,6 +90,11 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   t.equal(await sealgate('files', 'ls'), '')
   for (const verb of ['get', 'rm']) t.equal(await fails('files', verb, id!), 'sealgate: There is no such file\n')
   t.match(await fails('files', 'eat'), /sealgate files put/)
+  await writeFile(keys, JSON.stringify({ ...JSON.parse(await readFile(keys, 'utf8')), next: '07'.repeat(32) }))
+  for (const where of [['--code'], ['--out', 'half.json']])
+    t.match(await fails('kek', 'backup', ...where), /waits for the end of a rotation/, 'a backup holds one key')
+  t.match(await sealgate('kek', 'rotate'), /^0 files/)
+  await sealgate('kek', 'backup', '--code')
   env.SEALGATE_PASSPHRASE = 'correct cow battery'
   t.match(await fails('kek', 'restore', '--from', 'backup.json'), /passphrase is another one/)
   env.SEALGATE_PASSPHRASE = 'short'

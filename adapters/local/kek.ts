@@ -23,6 +23,8 @@ export const kek = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
       const options = { keys: { type: 'string' }, out: { type: 'string' }, code: { type: 'boolean' } } as const
       const { values } = parseArgs({ args: rest, options })
       const keys = await readKeys(at(values.keys))
+      // Files are under two keys then, and a backup holds one.
+      if (keys.next !== undefined) throw new Error('kek backup waits for the end of a rotation: sealgate kek rotate')
       if (values.code) return print(recoveryCode(keys.kek))
       if (values.out === undefined) throw new Error('kek backup needs --out FILE or --code')
       await write(values.out, { kek: keys.kek, wrappedRagDek: keys.wrapped_rag_dek }, env)

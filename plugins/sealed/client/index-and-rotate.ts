@@ -35,7 +35,10 @@ export interface IndexAndRotate {
    * caller that left. Returns the number of bound files.
    */
   bind(ids: readonly string[], signal?: AbortSignal): Promise<number>
-  /** Wraps the keys of all files with another KEK and returns their number. An interrupted rotation can be repeated. */
+  /**
+   * Wraps the keys of all files with another KEK and returns their number. An interrupted rotation can be repeated. Where
+   * records do not hold, the others are wrapped, and the error has their ids in `detail`.
+   */
   rotateKek(kek: string, options?: RotateOptions): Promise<number>
 }
 
@@ -150,6 +153,32 @@ const digestOf = async (files: FileAccess, id: string, signal: AbortSignal | und
   return digest.digest()
 }
 
+/** False for a file that was removed meanwhile. */
+const isThere = async (work: Promise<unknown>): Promise<boolean> => {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof SealgateError && error.status === 404) return false
+    throw error
+  }
+}
+
+/** Files that one error names. */
+const mostNamed = 20
+
+/** A record that does not hold. The gateway chooses its id, so an error repeats an id of plain characters alone. */
+interface Unheld {
+  readonly id: string
+  readonly error: SealgateError
+}
+
+const unheldError = (all: readonly Unheld[]): SealgateError => {
+  const [{ error: cause }] = all as readonly [Unheld]
+  const ids = all.map(({ id }) => id).filter((id) => /^[\w-]{1,100}$/.test(id))
+  return new SealgateError(cause.fault, { detail: ids.slice(0, mostNamed).join(' ') || null, cause })
+}
+
 /** Wraps the key of every file again. A record that does not hold is left as it is, and thrown at the end. */
 const rotated = async (
   { ask, keys, memory, checks }: FileContext,
@@ -162,29 +191,31 @@ const rotated = async (
   const own = keys.kid
   const later = memoryOf(store, next)
   await later.inherit(memory)
-  const faults: SealgateError[] = []
-  let done = 0
+  let turned: { id: string; revision: number }[] = []
+  const unheld: Unheld[] = []
+  let [done, count] = [0, 0]
+  const turn = async (found: CheckedRecord): Promise<void> => {
+    const { record, proof } = found
+    const known = rehash && (proof === null ? record.client_hash : proof.clientHash) !== null
+    const hash = known ? next.hash(await digestOf(files, record.id, signal)) : null
+    const { change, revision } = rewrapped(found, own, next, hash)
+    await ask.data('PATCH', pathFor`files/encrypted/${record.id}`, { json: change })
+    if (proof !== null) turned.push({ id: record.id, revision })
+  }
   for await (const { part, total } of own === next.kid ? [] : filesUnder(ask, own)) {
-    const turned: { id: string; revision: number }[] = []
-    for (const outcome of await checks.checkAll(part)) {
+    turned = []
+    for (const [at, outcome] of (await checks.checkAll(part)).entries()) {
       signal?.throwIfAborted()
       // A record that does not hold is not bound again, and the other files go on.
-      if (outcome instanceof SealgateError) faults.push(outcome)
-      else {
-        const known =
-          rehash && (outcome.proof === null ? outcome.record.client_hash : outcome.proof.clientHash) !== null
-        const hash = known ? next.hash(await digestOf(files, outcome.record.id, signal)) : null
-        const { change, revision } = rewrapped(outcome, own, next, hash)
-        await ask.data('PATCH', pathFor`files/encrypted/${outcome.record.id}`, { json: change })
-        if (outcome.proof !== null) turned.push({ id: outcome.record.id, revision })
-      }
+      if (outcome instanceof SealgateError) unheld.push({ id: part[at]!.id, error: outcome })
+      else if (await isThere(turn(outcome))) count++
       done++
       onProgress?.(done, total)
     }
     await later.meet(turned)
   }
-  if (faults.length > 0) throw faults[0]
-  return done
+  if (unheld.length > 0) throw unheldError(unheld)
+  return count
 }
 
 /** The change of a record to the next KEK, with its new binding where it has one. */
