@@ -1,5 +1,5 @@
 import { fromHex } from '../wire/hex.ts'
-import { type ClearRequests, pathFor } from './http-request.ts'
+import { type ClearRequests, type RequestOptions, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
@@ -108,21 +108,22 @@ const beginIndexing = async (
   for (const [at, id] of ids.entries()) {
     const { record, dek, proof } = await files.checked(id, signal)
     const stored = proof && { size: record.file_size, hash: proof.hash }
-    const seal: SealParts = (names, parts) => sealParts(names, parts, fresh && at === 0)
-    const sealed = await indexFields(seal, dek, keys.ragDek(), id, stored)
+    const isFirst = fresh && at === 0
+    const sealed = await indexFields(sealParts, dek, keys.ragDek(), id, stored, signal ?? null, isFirst)
     items.push({ file_id: id, s3_r2_path: record.file_path, ...sealed })
   }
   return aside.data<Begun>('POST', 'files/encrypted/index', { json: { files: items }, ...(signal && { signal }) })
 }
 
 /** All files of the caller, read before the first of them changes. A file may stand twice where others store files. */
-const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]> => {
+const everyFile = async (ask: FileContext['ask'], asking: RequestOptions): Promise<readonly FileRecord[]> => {
   const all: FileRecord[] = []
   for (;;) {
     const query = `files/encrypted?limit=${page}&offset=${all.length}`
     const { files, pagination } = await ask.data<{ files: FileRecord[]; pagination: { has_more: boolean } }>(
       'GET',
       query,
+      asking,
     )
     all.push(...files)
     if (!pagination.has_more) return all
@@ -133,11 +134,12 @@ const everyFile = async (ask: FileContext['ask']): Promise<readonly FileRecord[]
  * The files under one KEK in parts, each file once. Other programs may store files meanwhile, so the list is read again
  * until it shows no new one.
  */
-async function* filesUnder(ask: FileContext['ask'], wanted: string) {
+async function* filesUnder(ask: FileContext['ask'], wanted: string, asking: RequestOptions) {
   const seen = new Set<string>()
   for (;;) {
     const fresh = new Map<string, FileRecord>()
-    for (const file of await everyFile(ask)) if (file.kid === wanted && !seen.has(file.id)) fresh.set(file.id, file)
+    for (const file of await everyFile(ask, asking))
+      if (file.kid === wanted && !seen.has(file.id)) fresh.set(file.id, file)
     if (fresh.size === 0) return
     for (const id of fresh.keys()) seen.add(id)
     const left = [...fresh.values()]
@@ -189,6 +191,7 @@ const rotated = async (
 ): Promise<number> => {
   const next = keysOf(kek, undefined)
   const own = keys.kid
+  const asking = signal ? { signal } : {}
   const later = memoryOf(store, next)
   await later.inherit(memory)
   let turned: { id: string; revision: number }[] = []
@@ -199,10 +202,10 @@ const rotated = async (
     const known = rehash && (proof === null ? record.client_hash : proof.clientHash) !== null
     const hash = known ? next.hash(await digestOf(files, record.id, signal)) : null
     const { change, revision } = rewrapped(found, own, next, hash)
-    await ask.data('PATCH', pathFor`files/encrypted/${record.id}`, { json: change })
+    await ask.data('PATCH', pathFor`files/encrypted/${record.id}`, { json: change, ...asking })
     if (proof !== null) turned.push({ id: record.id, revision })
   }
-  for await (const { part, total } of own === next.kid ? [] : filesUnder(ask, own)) {
+  for await (const { part, total } of own === next.kid ? [] : filesUnder(ask, own, asking)) {
     turned = []
     for (const [at, outcome] of (await checks.checkAll(part)).entries()) {
       signal?.throwIfAborted()

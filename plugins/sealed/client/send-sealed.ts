@@ -35,14 +35,19 @@ export const clockOf = (answer: Response, refusal: RefusalFields | null, field: 
   return answer.status !== 400 || refusal?.validator?.[field] === undefined || Number.isNaN(time) ? null : time
 }
 
-/** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. */
-export type SealParts = (names: RouteFields, parts: Parts, fresh?: boolean) => Promise<SealedRequest>
+/** Seals keys only, for routes without parameters. `fresh` fetches the enclave's keys first. An abort ends the waiting. */
+export type SealParts = (
+  names: RouteFields,
+  parts: Parts,
+  signal: AbortSignal | null,
+  fresh?: boolean,
+) => Promise<SealedRequest>
 
 /** The request has no route inside its seal: the keys that it seals name their files instead. */
 export const partsSealer =
   (keys: SealingKeys): SealParts =>
-  async (names, parts, fresh = false) =>
-    sealRequest(await keys.current(fresh, null), '', {}, '', names, parts)
+  async (names, parts, signal, fresh = false) =>
+    sealRequest(await keys.current(fresh, signal), '', {}, '', names, parts)
 
 /**
  * Seals and sends. Tries again once when the enclave's keys have changed, and once with the gateway's clock. `outer` is
@@ -78,6 +83,7 @@ export const sealedSender =
         })
       if (answer.ok) return { request, answer }
       const refusal = (await answer.json().catch(() => null)) as RefusalFields | null
+      signal?.throwIfAborted()
       if (!fresh && answer.status === 400 && refusal?.validator?.[names.kid] !== undefined) {
         fresh = true
         continue

@@ -30,6 +30,7 @@ export const uploader = (
 ): ((file: Sendable, options?: UploadOptions) => Promise<SealedFile>) => {
   /** One try of an upload, with the facts that the record must repeat. */
   const send = async (source: Source, clientHash: Uint8Array, options: UploadOptions, now: number) => {
+    const { signal = null } = options
     const [id, dek] = [keys.newId(now), boundKey()]
     const version = source.size > chunked ? '2' : '1'
     const [kid, wrapped_dek] = [keys.kid, keys.wrap(dek)]
@@ -55,20 +56,20 @@ export const uploader = (
       if (keys.hash(second.digest()) !== fields.client_hash) throw new SealgateError('changed')
       const record = { id, version, file_size: stored.size, kid, wrapped_dek }
       binding = keys.bind(record, { revision: 1, hash: stored.hash, clientHash })
-      return { binding, ...(options.index && (await indexFields(sealParts, dek, keys.ragDek(), id, stored))) }
+      return { binding, ...(options.index && (await indexFields(sealParts, dek, keys.ragDek(), id, stored, signal))) }
     }
     const form = formStream(fields, content, behind, `sealed-${toHex(randomBytes(16))}`)
-    const asking = { form, passing: 400, ...(options.signal && { signal: options.signal }) }
+    const asking = { form, passing: 400, ...(signal && { signal }) }
     const answer = await ask.raw('POST', 'files/encrypted/upload', asking)
-    const body: unknown = await answer.json().catch(cutBy(options.signal ?? null))
+    const body: unknown = await answer.json().catch(cutBy(signal))
     return { id, answer, body, binding }
   }
 
   return async (file, options = {}) => {
     const source = sourceOf(file)
-    const clientHash = fromHex(keys.hash(await digestOf(source)), 32)!
+    const clientHash = fromHex(keys.hash(await digestOf(source, options.signal)), 32)!
     // The enclave's keys are fetched and verified before a long content is sent.
-    if (options.index) await sealParts(indexNames, {}, true)
+    if (options.index) await sealParts(indexNames, {}, options.signal ?? null, true)
     let sent = await send(source, clientHash, options, Date.now())
     const clock = clockOf(sent.answer, sent.body as RefusalFields | null, 'file_id')
     if (clock !== null) sent = await send(source, clientHash, options, clock)
@@ -102,11 +103,14 @@ export const indexFields = async (
   ragDek: Uint8Array,
   fileId: string,
   stored: Stored | null,
+  signal: AbortSignal | null,
+  fresh = false,
 ): Promise<Readonly<Record<string, string>>> => {
-  const { body } = await sealParts(indexNames, {
+  const parts = {
     encrypted_file_dek: { bytes: namedKey(dek, fileId, stored), nonce: 'file_nonce' },
     encrypted_rag_dek: { bytes: concat(ragDek, utf8(fileId)), nonce: 'rag_dek_nonce' },
-  })
+  }
+  const { body } = await sealParts(indexNames, parts, signal, fresh)
   return body as Readonly<Record<string, string>>
 }
 
@@ -119,8 +123,11 @@ async function* hashed(parts: AsyncIterable<Uint8Array>, hash: ReturnType<typeof
 }
 
 /** The hash comes before the upload, since the gateway compares it before it takes the content. */
-const digestOf = async (source: Source): Promise<Uint8Array> => {
+const digestOf = async (source: Source, signal: AbortSignal | undefined): Promise<Uint8Array> => {
   const hash = digesting()
-  for await (const part of source.open()) hash.update(part)
+  for await (const part of source.open()) {
+    signal?.throwIfAborted()
+    hash.update(part)
+  }
   return hash.digest()
 }

@@ -2,10 +2,16 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { audioTranscriber } from '../../../../plugins/sealed/client/audio.ts'
 import { openedContent } from '../../../../plugins/sealed/client/content.ts'
+import { newKek, newRagDek } from '../../../../plugins/sealed/client/client.ts'
 import { clearRequests } from '../../../../plugins/sealed/client/http-request.ts'
-import { sealingKeys } from '../../../../plugins/sealed/client/seal-request.ts'
-import type { SendSealed } from '../../../../plugins/sealed/client/send-sealed.ts'
+import { indexAndRotate } from '../../../../plugins/sealed/client/index-and-rotate.ts'
+import { keysOf } from '../../../../plugins/sealed/client/keys.ts'
+import { memoryOf } from '../../../../plugins/sealed/client/memory.ts'
+import { type SealingKeys, sealingKeys } from '../../../../plugins/sealed/client/seal-request.ts'
+import { type SendSealed, partsSealer, sealedSender } from '../../../../plugins/sealed/client/send-sealed.ts'
 import { tools } from '../../../../plugins/sealed/client/tools.ts'
+import { uploader } from '../../../../plugins/sealed/client/upload.ts'
+import { kems, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
 
 const faulty = (facts: object) => ({ name: 'SealgateError', ...facts })
 
@@ -106,4 +112,57 @@ t.test('who leaves waits neither for a key nor for the list of tools, and nobody
   const given = [clearRequests(at as never), sending(() => new Response()), {}, null] as unknown
   const { call } = tools(...(given as Parameters<typeof tools>))
   await t.rejects(call('clock', {}, { signal: left.signal }), reason)
+})
+
+/** A client's parts before a gateway that never answers. */
+const deaf = () => {
+  const fetch = (_: unknown, { signal }: RequestInit = {}) =>
+    new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))
+  const at = { baseUrl: 'http://gateway.example', apiKey: 'key', policy: {}, fetch } as never
+  const kek = newKek()
+  const keys = keysOf(kek, newRagDek(kek))
+  const seal = partsSealer(sealingKeys(at))
+  const context = { ask: clearRequests(at), keys, memory: memoryOf(undefined, keys), checks: null } as never
+  const checked = async (id: string) => ({ record: { id }, dek: new Uint8Array(32), proof: null })
+  return { seal, context, indexing: indexAndRotate(context, null as never, { checked } as never, seal, undefined) }
+}
+
+t.test('who leaves an upload, an indexing or a rotation waits for no answer', async (t) => {
+  const { seal, context, indexing } = deaf()
+  const file = { name: 'a.txt', bytes: new Uint8Array(4) }
+  let reads = 0
+  const endless = async function* () {
+    for (;;) {
+      await new Promise(setImmediate)
+      reads++
+      yield new Uint8Array(4)
+    }
+  }
+  const upload = uploader(context, seal, null as never)
+  const works: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
+    'an upload with an index': (signal) => upload(file, { index: true, signal }),
+    'an upload whose file is read': (signal) => upload({ name: 'b', mime: 'b', size: 9, open: endless }, { signal }),
+    'an indexing': (signal) => indexing.index(['one'], signal),
+    'a rotation': (signal) => indexing.rotateKek(newKek(), { signal }),
+  }
+  for (const [name, work] of Object.entries(works)) {
+    const left = new AbortController()
+    const working = work(left.signal)
+    setTimeout(() => left.abort(reason), 20)
+    await t.rejects(working, reason, name)
+  }
+  const before = reads
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(reads, before, 'the file is read no further')
+})
+
+t.test('who leaves while a refusal arrives gets the own reason', async (t) => {
+  const left = new AbortController()
+  const body = () => Readable.toWeb(Readable.from(breaking(() => left.abort(reason)))) as ReadableStream
+  const fetch = async () => new Response(body(), { status: 503 })
+  const kem = kems.find(({ name }) => name === 'x-wing')!
+  const key = { kem: kem.id, notBefore: 0, notAfter: 1, publicKey: publicKeyOf(kem, new Uint8Array(kem.seed)) }
+  const keys: SealingKeys = { current: async () => key, verified: async () => Promise.reject(reason) }
+  const send = sealedSender({ baseUrl: 'http://gateway.example', apiKey: 'key', policy: {}, fetch } as never, keys)
+  await t.rejects(send('rvenc/decision', {}, left.signal, { params: 'encryptedInference', kid: 'enclaveKid' }), reason)
 })
