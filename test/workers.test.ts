@@ -203,6 +203,7 @@ t.test('two workers are one gateway', { skip: redis === null && 'no redis-server
     'which is told with the signal',
   )
   t.ok(await until(async () => (await each(4, say)).size === 1), 'and serves what the others serve')
+  t.same([await totals(), await totals()], [4, 4], 'and what the dead one had counted stays')
 
   const last = call('POST', '/std/chat/completions', asked(true))
   await sleep(300)
@@ -271,16 +272,19 @@ t.test(
       'content-type': 'application/json',
     }
 
-    process.kill(pids[0]!, 'SIGSTOP')
+    const countIn = (text: string) => Number(/^sealgate_request_seconds_count\{.*200.*\} (\d+)$/m.exec(text)?.[1])
     const told = () =>
       fetch(`${server.base}/metrics`, {
         headers: { ...headers, connection: 'close' },
         signal: AbortSignal.timeout(3000),
       }).then(
-        ({ status }) => status === 200,
-        () => false,
+        async (answer) => countIn(await answer.text()),
+        () => NaN,
       )
-    t.ok(await until(told), 'the other one tells what it has measured')
+    for (let at = 0; at < 4; at++) await told()
+    t.equal(await told(), 4)
+    process.kill(pids[0]!, 'SIGSTOP')
+    t.ok(await until(async () => (await told()) >= 5), 'the other one tells what both have measured')
     process.kill(pids[0]!, 'SIGCONT')
 
     const body = JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'Hi' }] })

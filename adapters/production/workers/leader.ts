@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Measured } from '../../../core/ports/cluster.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 import { type ReadConfiguration, configuration } from '../config/read-config.ts'
 import { enclaveConfig, isSameEnclave } from '../enclave/connect-enclave.ts'
@@ -11,6 +10,7 @@ import { isTerminal } from '../screen/style.ts'
 import { onStopSignal } from './signals.ts'
 import type { IpcAnswers } from './ipc.ts'
 import { type Member, type WorkerPool, workerPool } from './pool.ts'
+import { measurements } from './measurements.ts'
 import { enclaveLeases } from './enclave-leases.ts'
 import type { SiblingQuestion, WorkerConfig } from './worker.ts'
 
@@ -95,9 +95,18 @@ const oneByOne = () => {
   }
 }
 
+/** Asks each worker that has begun, a leaving one too, since that one still serves. */
+const measureAll = async ({ workers }: Leader, { note }: ReturnType<typeof measurements>): Promise<void> => {
+  const asked = [...workers.members].filter(({ begun }) => begun)
+  // Noted as it comes: an answer that waits for the others could outlive its worker, and count twice.
+  const answers = asked.map(async (member) => note(member, await withTimeout(1_000, member.line.ask('measured'))))
+  await Promise.allSettled(answers)
+}
+
 /** What a worker may ask its leader. Reloads run one after the other; otherwise workers would serve different configurations. */
 const answering = (leader: () => Leader) => {
   const inTurn = oneByOne()
+  const known = measurements()
   return (member: () => Member): IpcAnswers => ({
     begin: () =>
       inTurn(async (): Promise<WorkerConfig> => {
@@ -108,7 +117,10 @@ const answering = (leader: () => Leader) => {
       }),
     back: (socket: string) => leader().leases.back(socket, member()),
     reload: () => inTurn(() => reload(leader())),
-    measured: () => answersOf<Measured>(others(leader(), member()), 'measured'),
+    async measured() {
+      await measureAll(leader(), known)
+      return known.besides(member())
+    },
     others: (question: SiblingQuestion) => answersOf(others(leader(), member()), 'asked', question),
   })
 }

@@ -73,10 +73,11 @@ export const metrics = plugin({
     return {
       registry,
       async told() {
+        // Siblings may keep what this process has when they are asked; a later reading would show more, and fall later.
+        const own = await registry.getMetricsAsJSON()
         const others = await siblings.measured()
         if (others.length === 0) return registry.metrics()
-        const all = [await registry.getMetricsAsJSON(), ...others]
-        return AggregatorRegistry.aggregate(all as object[][]).metrics()
+        return AggregatorRegistry.aggregate([own, ...others] as object[][]).metrics()
       },
       began: () => void active++,
       ended(route, status, ms) {
