@@ -295,8 +295,8 @@ const left = (entrance: Entrance, context: RequestContext, response: ServerRespo
   const status = context.ownStatus ?? (response.writableFinished ? response.statusCode : 499)
   const ms = clock.now() - context.began
   const route = context.label
+  const trace = context.trace ?? (context.isWatched ? traceOfStranger(observed, context, response.req) : null)
   observed.left(route, status, ms)
-  const trace = context.trace ?? (context.isWatched ? traceOfStranger(observed, context) : null)
   trace?.ended(status, ms)
   const { record, caller } = context
   const { model, backend, tokens } = record
@@ -340,10 +340,11 @@ const asksFirst = (entrance: Entrance, ctx: Koa.Context, { routeGeneration, head
 const traceOfStranger = (
   observed: Observed,
   { about, began: at, route, label, caller }: RequestContext,
+  { headers: { traceparent } }: IncomingMessage,
 ): Trace | null =>
   route === null || caller !== null || !isListened(route)
     ? null
-    : observed.begin({ id: about.id, at, route: label, organization: null, key: null })
+    : observed.begin({ id: about.id, at, route: label, organization: null, key: null, traceparent })
 
 /** The name of a model may have slashes, which Google's clients leave as they are. */
 const pathOf = (path: string, settings: Settings): string =>

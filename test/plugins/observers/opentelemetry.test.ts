@@ -122,6 +122,13 @@ t.test('one trace goes from the caller to each attempt, by the GenAI convention 
   for await (const event of events) t.ok(event)
   t.ok(await until(async () => own('gen_ai.client.operation.time_to_first_chunk').length === 1))
 
+  const stranger = client.withOptions({ apiKey: 'sk_live_unknown' })
+  t.equal(await stranger.models.list().catch(({ status }) => status), 401)
+  const refused = () => spans.filter(({ options }) => options.attributes?.['http.response.status_code'] === 401)
+  t.ok(await until(async () => refused().length > 0))
+  t.match(refused(), [{ traceId, parent: '00f067aa0ba902b7' }], "a refused key is in the caller's trace, too")
+  t.equal(refused().length, 1, 'by one span, the first of its route as well')
+
   spans.length = 0
   for (const traceparent of [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, `00-${traceId}-${secret}-01`]) {
     await client.chat.completions.create({ model: 'small', messages }, { headers: { traceparent } })
