@@ -157,6 +157,19 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
     (await run('usage', '--from', '2001-01-01', '--to', '2001-01-02', '--csv')).stdout.trim().split('\r\n').length,
     1,
   )
+  for (const [option, day] of [
+    ['--from', '2030-02-31'],
+    ['--to', '2030-13-01'],
+  ] as const)
+    t.equal(
+      (await run('usage', option, day)).stderr,
+      `sealgate: ${option} takes a day of the calendar, such as 2030-01-31\n`,
+    )
+  for (const limit of ['1e21', '0', '1.5'])
+    t.equal(
+      (await run('audit', '--limit', limit)).stderr,
+      'sealgate: --limit takes a whole number from 1 to 1000000000\n',
+    )
   t.match((await run('models')).stdout, /^model +type +providers\n[^]*rehearsal +CHAT +rehearsal/)
   t.equal(await server.stop('SIGTERM'), 0)
 })

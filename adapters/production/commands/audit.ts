@@ -3,6 +3,9 @@ import { commandUsages } from './help.ts'
 import { tableOf } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
+/** Row stores take no number of any size. */
+const mostActs = 1_000_000_000
+
 /** Prints the administrative acts to standard output, newest first. */
 export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { values, positionals } = parseArgs({
@@ -12,7 +15,8 @@ export const audit = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   })
   refuseMoreArguments(positionals, 0, commandUsages.audit)
   const limit = Number(values.limit)
-  if (!(Number.isInteger(limit) && limit > 0)) throw new Error('--limit takes a whole number above 0')
+  if (!(Number.isInteger(limit) && limit > 0 && limit <= mostActs))
+    throw new Error(`--limit takes a whole number from 1 to ${mostActs}`)
   const { organization, json } = values
   await withGateway(env, async (gateway) => {
     const { rows } = await gateway.audit.list({

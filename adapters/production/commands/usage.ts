@@ -40,10 +40,13 @@ const groupOf = (text: string): Group => {
   return group
 }
 
+/** Parsing takes a 31st of each month for a day. */
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).getUTCDate() === Number(text.slice(-2))
+
 /** A day of UTC; undefined when the option is absent. */
 const dayOf = (text: string | undefined, option: string): string | undefined => {
-  const isDay = text === undefined || (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)))
-  if (!isDay) throw new Error(`${option} takes a day such as 2030-01-31`)
+  if (text !== undefined && !isDay(text)) throw new Error(`${option} takes a day of the calendar, such as 2030-01-31`)
   return text
 }
 
