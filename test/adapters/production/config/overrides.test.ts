@@ -35,3 +35,30 @@ t.test('a wrong line is named where no variable stands in its place', async (t) 
   const faults = await allFaults(parsed.value, { PORT: '1' })
   t.match(faultLines(file, faults, parsed), /sealgate\.json:\d+:\d+ server\.port expected /, 'in a file by itself, too')
 })
+
+t.test('a section that is no object is refused by its name, with a variable for it, too', async (t) => {
+  const file = join(t.testdir(), 'sealgate.json')
+  for (const [section, value] of [
+    ['server', 8080],
+    ['server', null],
+    ['log', 'debug'],
+    ['log', true],
+  ] as const) {
+    await writeFile(file, JSON.stringify({ enclave: null, [section]: value }))
+    for (const given of [{}, { PORT: '1', SEALGATE_LOG: 'silent' }])
+      t.match(
+        await refusal({ SEALGATE_CONFIG: file, ...given }),
+        new RegExp(`sealgate\\.json:1:\\d+ ${section} expected an object\n1 fault$`),
+      )
+  }
+})
+
+t.test('a blank port is no port of the choice of the system', async (t) => {
+  t.match(await refusal({ PORT: ' ' }), /^environment: PORT \(server\.port\) expected a number\n/)
+})
+
+t.test('line ends of a file of variables are no part of a variable', async (t) => {
+  const read = await configuration({ HOST: '127.0.0.1\r', PORT: '8080\r\n', SEALGATE_LOG: 'silent\r' })
+  t.match(read.config, { server: { host: '127.0.0.1', port: 8080 }, log: { level: 'silent' } })
+  t.match(await refusal({ SEALGATE_LOG: 'loud\r' }), /^environment: SEALGATE_LOG \(log\.level\) expected /)
+})
