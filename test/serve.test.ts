@@ -251,7 +251,7 @@ t.test('a stream that begins while load balancers notice the end goes on to its 
   const models = { small: { upstreams: [{ provider: 'house' }] } }
   await writeFile(
     env.SEALGATE_CONFIG,
-    JSON.stringify({ enclave: null, providers, models, server: { linger: 1_500, drain: 60_000 } }),
+    JSON.stringify({ enclave: null, providers, models, server: { linger: 3_000, drain: 3_000 } }),
   )
   const server = await started(t, env)
   const { base, key } = server

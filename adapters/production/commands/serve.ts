@@ -88,8 +88,8 @@ const shown = async (
 }
 
 /**
- * Lingers first, so that load balancers notice, and cuts what is left after the time for running requests. Requests that
- * come meanwhile have that time, too.
+ * Lingers first, so that load balancers notice. Then the time for running requests begins, so the last one that comes has
+ * all of it; what is left is cut.
  */
 const drained = async (
   gateway: Gateway,
@@ -97,15 +97,14 @@ const drained = async (
   { drain, linger }: Config['server'],
   lingers: boolean,
 ): Promise<void> => {
-  const lingering = lingers ? linger : 0
   await gateway.drain(0)
-  await sleep(lingering)
+  await sleep(lingers ? linger : 0)
   // A closed port cuts connections that a busy process has not taken yet. One turn takes them, and the next their requests.
   await nextTurn()
   await nextTurn()
   server.close()
   server.closeIdleConnections()
-  await gateway.drain(Math.max(0, drain - lingering))
+  await gateway.drain(drain)
   server.closeAllConnections()
   // Aborted requests are counted as usage, too.
   await gateway.drain(1_000)
