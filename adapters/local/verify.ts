@@ -8,6 +8,7 @@ import { listsIn } from '../../plugins/sealed/client/signed-lists.ts'
 import { clientOf, clientOptions, policyOf } from './client-options.ts'
 import { endWith, sentenceOf } from './error-text.ts'
 import { keptFile } from './kept-file.ts'
+import { timeOf } from './option-values.ts'
 import { seenFile } from './seen-numbers-file.ts'
 import { refusalLines, verdictLines } from '../../plugins/sealed/client/verdict-lines.ts'
 
@@ -44,12 +45,6 @@ const save = (file: string, { keyset, challenge, ...rest }: Kept): Promise<void>
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-const timeOf = (text: string): number => {
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
-  return time
-}
-
 const show = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 
 const checked = async (kept: Kept, policy: Policy, now: number): Promise<Verified> =>
@@ -81,6 +76,8 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
     const { verifyService } = await import('../production/commands/judge-document.ts')
     return verifyService({ ...values, service }, values.memory === undefined ? null : seenFile(values.memory), show)
   }
+  const stray = positionals[values.evidence === undefined ? 1 : 0]
+  if (stray !== undefined) throw new Error(`${stray} is one argument too many`)
   const policy = policyOf(values)
   const keptOf = async (): Promise<Kept> => {
     const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)
@@ -89,7 +86,7 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   }
   const answer = values.evidence === undefined ? await keptOf() : await keptAnswer(values.evidence)
   if (values.save !== undefined) await save(values.save, answer)
-  const now = values.at === undefined ? answer.at : timeOf(values.at)
+  const now = timeOf(values.at, answer.at)
   try {
     const told = await checked(answer, policy, now)
     show(values.json ? [JSON.stringify(told)] : verdictLines(told))

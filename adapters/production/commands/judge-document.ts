@@ -11,6 +11,7 @@ import type { Memory } from '../../../plugins/sealed/evidence/policy.ts'
 import { type Service, services } from '../../../plugins/sealed/evidence/services/machine.ts'
 import { type ServicePolicy, parseServicePolicy } from '../../../plugins/sealed/evidence/services/service-policy.ts'
 import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { timeOf } from '../../local/option-values.ts'
 import { completing } from '../evidence/completing.ts'
 import { readRecording } from '../evidence/recording.ts'
 import { type Source, folderSource, serviceSource } from '../evidence/sources.ts'
@@ -48,12 +49,6 @@ const gpuOf = async (values: ServiceValues): Promise<ServiceQuestion['gpu']> => 
   return { tokens: await readFile(tokens, 'utf8'), keys: await readFile(keys, 'utf8') }
 }
 
-const timeOf = (text: string): number => {
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
-  return time
-}
-
 /** What the options say counts more than what the recording says. */
 const judged = async (values: ServiceValues): Promise<Judged> => {
   const { evidence, nonce, at } = values
@@ -67,7 +62,7 @@ const judged = async (values: ServiceValues): Promise<Judged> => {
       tlsKey: recording.tlsKey,
       gpu: gpu ?? recording.gpu,
       source: source ?? recording.source,
-      at: at === undefined ? (recording.at ?? Date.now()) : timeOf(at),
+      at: timeOf(at, recording.at ?? Date.now()),
     }
   }
   return {
@@ -76,7 +71,7 @@ const judged = async (values: ServiceValues): Promise<Judged> => {
     tlsKey: null,
     gpu,
     source: source ?? serviceSource(openUpstream().door),
-    at: at === undefined ? Date.now() : timeOf(at),
+    at: timeOf(at),
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Gateway } from '../../../core/gateway.ts'
+import { isDay } from '../../local/option-values.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { commandUsages } from './help.ts'
 import { type UsageSum, UsageSums } from '../../../plugins/usage/usage-sums.ts'
@@ -39,10 +40,6 @@ const groupOf = (text: string): Group => {
   if (group === undefined) throw new Error(`--by takes ${groups.join(', ')}${didYouMean(text, groups)}`)
   return group
 }
-
-/** Parsing takes a 31st of each month for a day. */
-const isDay = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).getUTCDate() === Number(text.slice(-2))
 
 /** A day of UTC; undefined when the option is absent. */
 const dayOf = (text: string | undefined, option: string): string | undefined => {

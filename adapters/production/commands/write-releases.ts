@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { timeOf } from './release/signatures.ts'
+import { timeOf } from '../../local/option-values.ts'
 import { releasesFormat } from '../../../plugins/sealed/evidence/releases.ts'
 
 /** A release of a list; `digest` is its release digest in hex, and other members stay as they are. */

@@ -40,10 +40,3 @@ export const signersOf = (
     throw new Error('--threshold is a number of these keys')
   return { keys, threshold: enough }
 }
-
-/** Ms; now when the command line names no time. */
-export const timeOf = (at: string | undefined): number => {
-  const time = at === undefined ? Date.now() : Date.parse(at)
-  if (Number.isNaN(time)) throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
-  return time
-}

@@ -22,7 +22,8 @@ import {
   bundleLine,
   checkBundle,
 } from './sigstore-bundle.ts'
-import { signaturesOf, signersOf, timeOf } from './signatures.ts'
+import { timeOf } from '../../../local/option-values.ts'
+import { signaturesOf, signersOf } from './signatures.ts'
 import { type Source, ownSource, packed, toolsOf, withSource } from './source.ts'
 
 /** As the command line gives them. */

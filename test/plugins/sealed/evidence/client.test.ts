@@ -86,6 +86,14 @@ t.test('the command shows the proof in its lines and its exit code', async (t) =
   const later = await ran(['--evidence', join(folder, 'kept.json'), '--policy', file, '--at', '2040-01-01T00:00:00Z'])
   t.equal(later.code, 1)
 
+  const guessed = await ran(['--evidence', join(folder, 'kept.json'), '--policy', file, '--at', '11.12.2040'])
+  t.match(guessed, { code: 2, err: 'sealgate: --at is a time, such as 2026-11-01T12:00:00Z\n' })
+  for (const args of [
+    [stage.base, 'kept.json', '--key', stage.apiKey],
+    ['--evidence', join(folder, 'kept.json'), 'kept.json'],
+  ])
+    t.match(await ran(args), { code: 2, err: 'sealgate: kept.json is one argument too many\n' })
+
   const insecure = await ran([dev.base, '--key', dev.apiKey])
   t.equal(insecure.code, 1)
   t.match(insecure.out, /^! development: proves nothing/)
