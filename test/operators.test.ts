@@ -186,6 +186,21 @@ t.test('a store that is out of reach is named', async (t) => {
   }
 })
 
+t.test('names of models that a backend lists cannot move the cursor or begin a row', async (t) => {
+  const data = ['a\u001b[31mred', 'two\nlines'].map((id) => ({ id, object: 'model' }))
+  const backend = await recorded(() => ({ body: JSON.stringify({ data }) }))
+  t.teardown(() => backend.close())
+  const file = join(t.testdir(), 'config.json')
+  const providers = { house: { use: 'openai', api: 'chat', baseUrl: backend.url, apiKey: 'x' } }
+  await writeFile(file, JSON.stringify({ enclave: null, providers, limits: { key: { costPerDay: 1 } } }))
+  const run = commands({ SEALGATE_CONFIG: file, SEALGATE_DATA: join(t.testdirName, 'data') })
+  for (const words of [['models'], ['prices', 'check'], ['check']]) {
+    const { stdout } = await run(...words)
+    t.match(stdout, /a\?\[31mred[^]*two\?lines/, words.join(' '))
+    t.notMatch(stdout, /\u001b|two\n/)
+  }
+})
+
 t.test('JSON with comments', (t) => {
   const { value, place } = parseJsonc('\ufeff// one\n{ "a": [1, /* two */ -2.5e3, "// no", ], "b": { "c": null, }, }\n')
   t.same(value, { a: [1, -2500, '// no'], b: { c: null } })

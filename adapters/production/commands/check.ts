@@ -10,6 +10,7 @@ import { everyFault } from '../config/every-fault.ts'
 import { pluginNames } from '../config/load-plugin.ts'
 import { withOverrides } from '../config/overrides.ts'
 import { dataFolder, faultLines, namedFile } from '../config/read-config.ts'
+import { still } from '../log/worded-line.ts'
 import { reasonOf } from '../screen/reasons.ts'
 import { errorText } from '../../local/error-text.ts'
 import { tryEnclaveBackends } from './check-backends.ts'
@@ -95,7 +96,7 @@ const unpricedModels = async (gateway: Gateway, signal: AbortSignal) => {
   return models
     .filter(({ known }) => !known)
     .map(({ model, mode, backend }) => ({
-      name: `models.${model}`,
+      name: `models.${still(model)}`,
       fault:
         `has no ${mode} price${backend === null ? '' : ` at ${backend}`}, and budgets hold: every call is refused as ` +
         `price_unknown; set price_config.${mode} of the model, or limits.budgets.unknownPrice to "count"`,

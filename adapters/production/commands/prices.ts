@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { bootGateway } from './boot-gateway.ts'
+import { still } from '../log/worded-line.ts'
 import { errorText } from '../../local/error-text.ts'
 import { pricesIn } from '../prices-check.ts'
 import { commandUsages } from './help.ts'
@@ -15,7 +16,7 @@ export const prices = async (args: readonly string[], env: NodeJS.ProcessEnv): P
   try {
     const { models: all, lists, withoutEnclave } = await pricesIn(gateway.supply, AbortSignal.timeout(patienceMs))
     for (const { model, mode, backend, known } of all)
-      if (!known) print(['no price', model, mode, backend ?? ''].join('\t'))
+      if (!known) print(['no price', still(model), mode, backend ?? ''].join('\t'))
     if (withoutEnclave !== null)
       process.stderr.write(
         `The enclave does not answer, so its models are not in this list: ${errorText(withoutEnclave)}\n`,

@@ -1,8 +1,10 @@
-/** Formats rows; each column is as wide as its longest cell. */
+import { still } from '../log/worded-line.ts'
+
+/** Formats rows; each column is as wide as its longest cell. Names of models are words of backends. */
 export const tableOf = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)))
   return [head, ...rows]
-    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('  '))
+    .map((row) => row.map((cell, at) => still(at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('  '))
     .join('\n')
 }
 

@@ -1,6 +1,7 @@
 import { Unconfigured } from '../../../core/errors.ts'
 import { styleText } from './style.ts'
 import type { Survey, Surveyed } from '../survey.ts'
+import { still } from '../log/worded-line.ts'
 import { reasonOf } from './reasons.ts'
 
 /** The facts that a start shows. */
@@ -31,7 +32,7 @@ const column = 15
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const modelsLine = ({ models }: Survey): string => {
-  const named = models.slice(0, mostNamed).map(({ name }) => name)
+  const named = models.slice(0, mostNamed).map(({ name }) => still(name))
   const rest = models.length - named.length
   return models.length === 0 ? 'none' : `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
@@ -86,7 +87,7 @@ const curlLines = ({ url, surfaces, names }: StartFacts, { models, backends }: S
   const body = JSON.stringify({ model: model.name, messages: [{ role: 'user', content: 'Hello' }] })
   return [
     `curl ${url}/${path}/chat/completions -H "Authorization: Bearer $SEALGATE_KEY" \\`,
-    `  -H 'Content-Type: application/json' -d ${quoted(body)}`,
+    `  -H 'Content-Type: application/json' -d ${quoted(still(body))}`,
   ]
 }
 

@@ -109,3 +109,10 @@ t.test('missing facts are not drawn', (t) => {
   t.match(text, `export SEALGATE_KEY="$(cat '/srv/it'\\''s/first-key')"`)
   t.end()
 })
+
+t.test('names of models are words of backends, and stay within their line', async (t) => {
+  const models = [{ name: 'a\u001b[31m\u009b1mred\nrow', type: 'CHAT' as const }]
+  const named = { ...survey, models }
+  t.match(plainLines(start, named), '\nsealgate models: a?[31m?1mred?row\n')
+  t.notMatch(firstScreen(start, named, false), /[\u001b\u0080-\u009f]|red\n/)
+})
