@@ -30,7 +30,13 @@ const claude = (input: number, output: number, reading = 0.1): Price => ({
   regions: { us: 1.1 },
 })
 
-const gemini = (price: Price): Price => ({ ...price, terms: { batch: 0.5 } })
+/** Sound in a prompt costs what text does, unless the page has another price for it. */
+const gemini = ({ long, ...price }: Price): Price => ({
+  audioInput: price.input,
+  ...price,
+  ...(long && { long: { audioInput: long.input, ...long } }),
+  terms: { batch: 0.5 },
+})
 
 /** By the name of the provider's plugin, then by the model. */
 export const shipped: Readonly<Record<string, PriceList>> = {

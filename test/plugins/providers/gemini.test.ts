@@ -1,5 +1,6 @@
 import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
+import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatBody, TranscribeCall } from '../../../core/ports/upstream.ts'
@@ -302,6 +303,39 @@ const exchange = async (t: Parameters<typeof provided>[0], take: Take) => {
 }
 
 const said = (...candidates: object[]) => JSON.stringify({ candidates, responseId: 'r', modelVersion: 'm' })
+
+t.test('sound of a prompt and of an answer is counted apart, but for what a cache held', async (t) => {
+  const told = {
+    promptTokenCount: 110,
+    candidatesTokenCount: 30,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: 10 }, { modality: 'AUDIO', tokenCount: 100 }, null],
+    candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 20 }],
+  }
+  const cacheTokensDetails = [{ modality: 'AUDIO', tokenCount: 60 }, { modality: 'TEXT' }]
+  const candidates = [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }]
+  const plain = { input: 110, output: 30, audioOutput: 20 }
+  for (const [usageMetadata, used] of [
+    [told, { ...plain, audioInput: 100 }],
+    [
+      { ...told, cachedContentTokenCount: 60, cacheTokensDetails },
+      { ...plain, cached: 60, audioInput: 40 },
+    ],
+    [
+      { ...told, cachedContentTokenCount: 70 },
+      { ...plain, cached: 70, audioInput: 40 },
+    ],
+    [
+      { ...told, promptTokensDetails: 'none', candidatesTokensDetails: undefined },
+      { input: 110, output: 30 },
+    ],
+  ] as const) {
+    const text = JSON.stringify({ candidates, usageMetadata })
+    const entire = await exchange(t, { headers: json, body: text })
+    t.same(usageOf((await entire.chat()).usage), used)
+    const streamed = await exchange(t, { headers: { 'content-type': eventStream.type }, body: `data: ${text}\n\n` })
+    t.same(usageOf((await streamed.chat({}, true)).usage), used)
+  }
+})
 
 t.test('each reason of the vendor becomes a reason of the common format', async (t) => {
   for (const [theirs, ours] of [

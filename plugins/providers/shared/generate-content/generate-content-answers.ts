@@ -46,7 +46,20 @@ export const saidOf = (body: JsonObject): Said => {
   return body
 }
 
-/** Prompts of tools count as input, and thoughts as output. */
+const count = (number: unknown): number => Number(number ?? 0)
+
+/** Tokens of sound among the counts of each kind of content. */
+const soundIn = (details: unknown): number =>
+  (Array.isArray(details) ? (details as readonly (JsonObject | null)[]) : []).reduce(
+    (sum, part) => sum + (part?.['modality'] === 'AUDIO' ? count(part['tokenCount']) : 0),
+    0,
+  )
+
+/** The details of that name with their tokens of sound. */
+const withSound = (name: string, { [name]: details }: WireUsage, tokens: number): JsonObject =>
+  tokens > 0 ? { [name]: { ...(details as JsonObject | undefined), audio_tokens: tokens } } : {}
+
+/** Prompts of tools count as input, and thoughts as output. Sound that a cache held counts as cached alone. */
 export const usageIn = ({ usageMetadata }: Said): WireUsage => {
   const {
     promptTokenCount,
@@ -57,15 +70,19 @@ export const usageIn = ({ usageMetadata }: Said): WireUsage => {
     totalTokenCount: _,
     ...rest
   } = usageMetadata ?? {}
-  const count = (number: unknown) => Number(number ?? 0)
+  const usage = wireUsage({
+    input: count(promptTokenCount) + count(toolUsePromptTokenCount),
+    output: count(candidatesTokenCount) + count(thoughtsTokenCount),
+    ...(thoughtsTokenCount !== undefined && { reasoning: count(thoughtsTokenCount) }),
+    ...(cachedContentTokenCount !== undefined && { cached: count(cachedContentTokenCount) }),
+  })
+  const heard = soundIn(rest['promptTokensDetails']) - soundIn(rest['cacheTokensDetails'])
   return {
     ...rest,
-    ...wireUsage({
-      input: count(promptTokenCount) + count(toolUsePromptTokenCount),
-      output: count(candidatesTokenCount) + count(thoughtsTokenCount),
-      ...(thoughtsTokenCount !== undefined && { reasoning: count(thoughtsTokenCount) }),
-      ...(cachedContentTokenCount !== undefined && { cached: count(cachedContentTokenCount) }),
-    }),
+    ...usage,
+    // A cache that names no kinds may have held the sound.
+    ...withSound('prompt_tokens_details', usage, Math.min(heard, usage.prompt_tokens - count(cachedContentTokenCount))),
+    ...withSound('completion_tokens_details', usage, soundIn(rest['candidatesTokensDetails'])),
   }
 }
 

@@ -132,6 +132,10 @@ t.test('the shipped table is dated, has its sources, and only prices above nothi
   t.equal(shippedPrice('openai', 'gpt-4.1-2025-04-14')?.input, 2, 'a dated version')
   t.equal(shippedPrice('anthropic', 'claude-haiku-4-5-20251001')?.writtenHour, 2)
   t.equal(shippedPrice('openai', 'gpt-4.1-unheard'), null)
+  const heard = { input: 1_000, output: 0, audioInput: 800 }
+  t.equal(costOf(shippedPrice('gemini', 'gemini-2.5-flash')!, heard), 200 * 0.3 + 800, 'sound by its own price')
+  t.equal(costOf(shippedPrice('gemini', 'gemini-2.5-pro')!, heard), 1_250, 'sound as any of the prompt')
+  t.equal(costOf(shippedPrice('gemini', 'gemini-2.5-pro')!, { ...heard, input: 300_000 }), 750_000, 'a long one too')
   t.equal(shippedPrice('toString', 'gpt-4.1'), null)
 })
 
