@@ -265,13 +265,13 @@ export const callsOf = (needs: CallNeeds, all: Breakers): Calls & StraightCalls 
       const plan = planOf(task, async (...request) => ask(...request))
       const { answer, candidate, controller } = await settle(plan, signal, searching())
       returnController(controller)
-      return { answer, backend: candidate.provider }
+      return { answer, backend: candidate.provider, by: candidate.id }
     },
     async stream(task, ask, signal) {
       const plan = planOf(task, async (...request) => onceBegun(await ask(...request)))
       const { answer, candidate, controller } = await settle({ ...plan, streams: true }, signal, searching())
       const bounds = { clock, idle: timeouts.idle, longest: timeouts.stream }
-      return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider }
+      return { answer: withEnds(answer, controller, signal, bounds), backend: candidate.provider, by: candidate.id }
     },
     shared: common,
     fitted: (task, candidate) =>

@@ -69,13 +69,13 @@ export interface Calls {
     task: Task<A>,
     ask: (candidate: Candidate<A>, signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
-  ): Promise<{ readonly answer: T; readonly backend: string }>
+  ): Promise<{ readonly answer: T; readonly backend: string; readonly by: string }>
   /** As `run`, for an answer that goes on: resolves with the first part, and retries only until then. The signal ends what is left. */
   stream<Answer extends Ongoing<unknown>, A extends Ability>(
     task: Task<A>,
     ask: (candidate: Candidate<A>, signal: AbortSignal) => Promise<Answer>,
     signal: AbortSignal,
-  ): Promise<{ readonly answer: Answer; readonly backend: string }>
+  ): Promise<{ readonly answer: Answer; readonly backend: string; readonly by: string }>
   /** Of the kind that was asked for. A stream is given at once and connects on its first `next`, which rejects when no backend answers. */
   chat(task: ChatTask & { readonly stream: true }, signal: AbortSignal): Promise<Served<Chunks>>
   chat(task: ChatTask & { readonly stream: false }, signal: AbortSignal): Promise<Served<Whole>>

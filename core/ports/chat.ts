@@ -113,6 +113,9 @@ export interface WireEvents {
   cut(): void
 }
 
+/** What names the counts of an answer that goes on: they pay for a stream that is cut, and no caller gets them. */
+export const countedSoFar = Symbol('countedSoFar')
+
 /** A piece of a stream, in the common chat format. */
 export interface Chunk {
   readonly id: string
@@ -124,6 +127,7 @@ export interface Chunk {
   readonly choices: readonly ChunkChoice[]
   /** Null or absent until the backend has counted, which mostly is in the last chunk. */
   readonly usage?: WireUsage | null
+  readonly [countedSoFar]?: WireUsage
   /** All events since the chunk before it; only where the call was in the backend's own dialect. */
   readonly native?: NativeEvents
   readonly [field: string]: unknown

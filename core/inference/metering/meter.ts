@@ -31,10 +31,10 @@ export interface Reservation<Truth> {
   began(): void
   /**
    * Corrects the allowances and writes the totals; only the first call counts, and it never rejects. A backend that
-   * answered without counting is counted as reserved; where none answered, all is handed back. `served` names the model
-   * where it was not known before.
+   * answered without counting is counted as reserved; where none answered, all is handed back. `served` is the model where
+   * it was not known before, and else the id of the candidate that answered, whose price counts.
    */
-  settle(truth: Truth | null, backend: string | null, served?: BilledModel | null): Soon<void>
+  settle(truth: Truth | null, backend: string | null, served?: BilledModel | string | null): Soon<void>
   /** No model was asked: all is handed back and nothing is counted. */
   cancel(): Soon<void>
 }

@@ -48,9 +48,12 @@ export const continuationBody = ({ text }: StreamedSoFar, body: ChatBody): ChatB
   return changed as ChatBody
 }
 
-/** What the broken part cost, when its backend could not say so any more. */
-export const lostUsage = ({ body, text }: StreamedSoFar): WireUsage =>
-  wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
+/** What the broken part cost, by a guess as far as its backend could not say so any more. */
+export const lostUsage = ({ body, text }: StreamedSoFar, told: WireUsage | null): WireUsage => {
+  const lost = wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
+  if (told?.['estimated'] !== true) return told ?? lost
+  return { ...told, completion_tokens: Math.max(told.completion_tokens, lost.completion_tokens) }
+}
 
 /** Counts of two parts of one answer, each detail of them too. */
 export const sumUsage = (a: WireUsage, b: WireUsage): WireUsage => {

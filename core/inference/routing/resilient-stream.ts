@@ -1,6 +1,6 @@
 import { Aborted, UpstreamFailed } from '../../errors.ts'
 import type { Alarm } from '../../ports/platform.ts'
-import type { Chunk, WireUsage } from '../../ports/upstream.ts'
+import { type Chunk, countedSoFar, type WireUsage } from '../../ports/chat.ts'
 import { callSize } from '../metering/tokens.ts'
 import { type End, Flow, cleanEnd, leaveQuietly } from '../../ports/flow.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
@@ -179,6 +179,8 @@ class ResilientStream extends Flow<Chunk> {
   /** The chunk as the caller gets it, or null when there is nothing in it to give. */
   #made(chunk: Chunk): Chunk | null {
     const before = this.#before
+    const soFar = chunk[countedSoFar]
+    if (soFar !== undefined) this.#plan.live.usage = before === null ? soFar : sumUsage(before, soFar)
     let given = this.#woven === null ? chunk : this.#woven(chunk)
     if (given !== null && before !== null && given.usage != null)
       given = { ...given, usage: sumUsage(before, given.usage) }
@@ -231,14 +233,13 @@ class ResilientStream extends Flow<Chunk> {
   /** Keeps the usage so far for the bill, and searches for a backend that goes on from the text. */
   #rescue(broken: BrokenStream): void {
     const { live } = this.#plan
-    const { given } = broken
     this.#rescues++
     this.#watch?.off()
     this.#watch = null
-    const lost = lostUsage(given)
-    this.#before = live.usage ?? (this.#before ? sumUsage(this.#before, lost) : lost)
+    const lost = lostUsage(broken.given, live.usage)
+    this.#before = live.usage === null && this.#before ? sumUsage(this.#before, lost) : lost
     live.usage = null
-    this.#woven = weaveContinuation(given)
+    this.#woven = weaveContinuation(broken.given)
     this.#look(broken)
   }
 

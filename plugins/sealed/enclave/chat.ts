@@ -1,4 +1,4 @@
-import { ChatRequest, asksUsage, split, usageOf } from '../../../core/dialects/chat-completions.ts'
+import { ChatRequest, asksUsage, split } from '../../../core/dialects/chat-completions.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import { passageOf } from '../../shared/guards/passage.ts'
@@ -13,11 +13,12 @@ import type { Supplied } from '../../../core/container.ts'
 import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
 import { through } from '../../shared/through.ts'
+import { usedByChat } from '../../shared/used-by-chat.ts'
 import { Guard } from '../../../core/ports/guard.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import { type Soon, isLater } from '../../../core/ports/soon.ts'
 import { Settings } from '../../../core/settings.ts'
-import type { ChatBody, Chunk, Dialect, Message, Usage, Whole } from '../../../core/ports/upstream.ts'
+import type { ChatBody, Chunk, Dialect, Message, Whole } from '../../../core/ports/upstream.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { flags, frameSealer } from '../wire/frames.ts'
 import { type Receipt, framesDigest } from '../wire/receipt.ts'
@@ -198,10 +199,8 @@ const framed = (chunks: Flow<PacedStream>, key: Uint8Array, over: () => void, re
   })
 }
 
-/** An estimate stands in for missing counts: a token is taken as four characters. */
 const trailerOf = (served: Served, entry: Entry, input: number): Trailer => {
-  const counted = usageOf(served.usage)
-  const usage: Usage = counted ?? { input, output: Math.ceil(served.size / 4), estimated: true }
-  const { backend } = served
-  return { model: entry.name, backend, usage: backend === null ? null : usage, audioSeconds: null, ...provenBy(served) }
+  const { backend, size } = served
+  const usage = backend === null ? null : usedByChat(input, served.usage, size)
+  return { model: entry.name, backend, usage, audioSeconds: null, ...provenBy(served) }
 }

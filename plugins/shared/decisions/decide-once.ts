@@ -64,16 +64,17 @@ export const opinionOf = async (
   const reservation = await reserve(entry, estimate)
   let usage: Usage | null = null
   let backend: string | null = null
+  let by: string | undefined
   // By whom prompts were answered, whatever came of the whole.
   const used: Usage[] = []
-  let prompted: string | null = null
+  let prompted: Pick<Candidate, 'provider' | 'id'> | null = null
   try {
     const left = Math.max(1, allowed - (clock.now() - began))
     const found = await inference
       .run(
         { entry, ability: 'decide', provider, total: left },
         async (candidate, signal) => {
-          prompted = candidate.provider
+          prompted = candidate
           const whole = { ...call, model: candidate.model, questions: toAnswer }
           const spent = (usage: Usage) => void used.push(usage)
           return consult(candidate, entry.settings.temperature, whole, signal, spent)
@@ -87,7 +88,7 @@ export const opinionOf = async (
     // A backend that declines has answered: its breaker counts no fault.
     const declined = refusals ? null : refusedIn(decided.distributions)
     if (declined !== null) throw naming(declined, open)
-    backend = found.backend
+    ;({ backend, by } = found)
     usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
     const calibration = calibrationOf(entry.settings)
     const given = advised(calibrated(decided.distributions, calibration), toAnswer, calibration)
@@ -95,8 +96,8 @@ export const opinionOf = async (
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
     return { distributions, decided: { ...decided, usage }, backend, headers: reservation.headers }
   } finally {
-    if (usage === null && used.length > 0) await reservation.settle(totalUsage(used), prompted)
-    else await reservation.settle(usage, backend)
+    if (usage !== null || used.length === 0) await reservation.settle(usage, backend, by)
+    else await reservation.settle(totalUsage(used), prompted!.provider, prompted!.id)
   }
 }
 

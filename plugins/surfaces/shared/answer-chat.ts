@@ -4,8 +4,9 @@ import type { chatNeeds } from './chat-needs.ts'
 import type { Inference } from '../../../core/inference/inference.ts'
 import { estimateOf } from '../../../core/inference/metering/tokens.ts'
 import type { Whole } from '../../../core/ports/upstream.ts'
-import { type SearchedChat, type SearchedEvents, searchedAnswer, searchedEvents, usedOf } from './searched-chat.ts'
+import { type SearchedChat, type SearchedEvents, searchedAnswer, searchedEvents } from './searched-chat.ts'
 import { callerKey } from '../../shared/caller-key.ts'
+import { usedByChat } from '../../shared/used-by-chat.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { besideOf, type DialectChat } from './dialect-chat.ts'
 import { begunByRule } from './ruled-chat.ts'
@@ -67,8 +68,8 @@ const beginNamed = async (
     headers: { ...reservation.headers, ...worded.dropped },
     passage,
     began: () => reservation.began(),
-    settle: (usage, characters, backend) =>
-      void reservation.settle(backend === null ? null : usedOf(estimate.input, usage, characters), backend),
+    settle: ({ usage, size, backend, by }) =>
+      void reservation.settle(backend === null ? null : usedByChat(estimate.input, usage, size), backend, by),
   }
 }
 
@@ -98,6 +99,6 @@ export const streamedAnswer = async (
 const unanswered =
   ({ settle }: SearchedChat) =>
   (error: unknown): never => {
-    settle(null, 0, null)
+    settle({ usage: null, size: 0, backend: null })
     throw error
   }

@@ -1,10 +1,9 @@
-import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import type { EventWriter, ServerEvent } from '../../../core/dialects/event.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import type { Served } from '../../../core/inference/task.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import type { Flow } from '../../../core/ports/flow.ts'
-import type { Chunks, Usage, Whole, WireUsage } from '../../../core/ports/upstream.ts'
+import type { Chunks, Whole } from '../../../core/ports/upstream.ts'
 import { askedHeaders } from './backend-headers.ts'
 import { printedEvents } from './printed-events.ts'
 import { marksOf } from './wordings.ts'
@@ -17,7 +16,7 @@ export interface SearchedChat {
   /** Null when no filter looks at the chat. */
   readonly passage: Passage | null
   /** Settles the reservation; a null backend has answered nothing. */
-  settle(usage: WireUsage | null, characters: number, backend: string | null): void
+  settle(served: Pick<Served, 'usage' | 'size' | 'backend' | 'by'>): void
   /** The first token has come. */
   began(): void
 }
@@ -27,7 +26,7 @@ export const searchedAnswer = async (
   { model, passage, settle }: SearchedChat,
   served: Served<Whole>,
 ): Promise<{ readonly answer: Whole; readonly headers: Headers }> => {
-  settle(served.usage, served.size, served.backend)
+  settle(served)
   const answer = passage === null ? served.answer : await passage.answer(served.answer)
   return { answer, headers: { ...askedHeaders(model, served), ...marksOf(passage) } }
 }
@@ -47,11 +46,7 @@ export const searchedEvents = (
   events: printedEvents({
     chunks: passage === null ? served.answer.chunks : passage.chunks(served.answer.chunks),
     ...{ notes: served.notes, writer, began },
-    settle: () => settle(served.usage, served.size, served.backend),
+    settle: () => settle(served),
   }),
   late: () => ({ ...askedHeaders(model, served), ...marksOf(passage) }),
 })
-
-/** As the backend counted; a guess where the backend did not. */
-export const usedOf = (input: number, usage: WireUsage | null | undefined, characters: number): Usage =>
-  usageOf(usage) ?? { input, output: Math.ceil(characters / 4), estimated: true }

@@ -6,12 +6,12 @@ import type { Reservation } from '../../../core/inference/metering/meter.ts'
  */
 export const settled = async <Answer, Truth>(
   reservation: Reservation<Truth>,
-  run: Promise<{ readonly answer: Answer; readonly backend: string }>,
+  run: Promise<{ readonly answer: Answer; readonly backend: string; readonly by?: string }>,
   truthOf: (answer: Answer) => Truth | null,
 ): Promise<Answer> => {
   try {
-    const { answer, backend } = await run
-    void reservation.settle(truthOf(answer), backend)
+    const { answer, backend, by } = await run
+    void reservation.settle(truthOf(answer), backend, by)
     return answer
   } catch (error) {
     void reservation.settle(null, null)

@@ -129,16 +129,18 @@ const streamed = (
 ): Reply => {
   async function* told(): AsyncGenerator<ServerEvent> {
     let backend: string | null = null
+    let by: string | undefined
     let seconds: number | null = null
     try {
       const begun = await inference.stream(task, listening(call), signal)
       backend = begun.backend
+      by = begun.by
       for await (const event of begun.answer.parts) {
         seconds = secondsIn(event) ?? seconds
         yield { data: JSON.stringify(event) }
       }
     } finally {
-      void reservation.settle(seconds, backend)
+      void reservation.settle(seconds, backend, by)
     }
   }
   const broken = (error: GatewayError) => ({ data: JSON.stringify(openaiError(error)) })

@@ -237,11 +237,12 @@ class Reserved<Truth> implements Reservation<Truth> {
     return this.#pay(0, 0, 0)
   }
 
-  settle(counted: Truth | null, backend: string | null, served: BilledModel | null = this.#call.entry): Soon<void> {
+  settle(counted: Truth | null, backend: string | null, by: BilledModel | string | null | undefined): Soon<void> {
     if (this.#isSettled) return
     this.#isSettled = true
     const { ledger, clock, costOf } = this.#till
-    const { caller, mode, guess } = this.#call
+    const { caller, entry, mode, guess } = this.#call
+    const served = typeof by === 'string' ? servedBy(entry, by) : by === undefined ? entry : by
     const truth = counted ?? (backend === null ? null : guess)
     const place = placeOf(caller, served, clock.now(), truth === null ? null : backend)
     if (truth === null) {
@@ -322,6 +323,12 @@ class Reserved<Truth> implements Reservation<Truth> {
     return last
   }
 }
+
+/** The model with the candidate alone that answered. */
+const servedBy = (entry: BilledModel | null, by: string): BilledModel | null =>
+  entry?.candidates === undefined || entry.candidates.length === 1
+    ? entry
+    : { ...entry, candidates: entry.candidates.filter(({ id }) => id === by) }
 
 const audio: Kind<number> = {
   tariff: tariffOfAudio,

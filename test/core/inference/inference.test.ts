@@ -301,7 +301,8 @@ t.test('run', async (t) => {
     const clock = fakeClock()
     const gateway = infer(clock)
     const { ask, seen } = asks(failed(), 'yes')
-    t.same(await gateway.run({ entry: two, ability: 'chat' }, ask, never), { answer: 'yes', backend: 'b' })
+    const answered = { answer: 'yes', backend: 'b', by: 'b/m' }
+    t.same(await gateway.run({ entry: two, ability: 'chat' }, ask, never), answered)
     t.same(seen, ['a', 'b'])
     const again = asks(failed())
     const call = gateway.run({ entry: lone, ability: 'chat' }, again.ask, never)

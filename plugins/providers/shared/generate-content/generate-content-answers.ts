@@ -3,6 +3,7 @@ import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
+import { countsSoFar } from '../counts-so-far.ts'
 import { unpackedEvents, withNative } from '../event-items.ts'
 import { type CallPieces, callPieces } from './call-pieces.ts'
 import { signed } from '../../../shared/dialects/generate-content/signed.ts'
@@ -241,7 +242,8 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
     if (body === null) throw garbled('A malformed event', status)
     const answer = saidOf(body)
     head ??= headOf(answer, reading)
-    const chunk = { ...restOf(answer), ...head, object: 'chat.completion.chunk' }
+    const counted = answer.usageMetadata === undefined ? {} : countsSoFar(usageIn(answer))
+    const chunk = { ...restOf(answer), ...head, ...counted, object: 'chat.completion.chunk' }
     const block = blockOf(answer)
     const choices = (answer.candidates ?? []).map((candidate, at) => choiceOf(candidate, candidate.index ?? at))
     if (choices.length > 0) into.push({ ...chunk, choices })

@@ -4,6 +4,7 @@ import type { Asked } from './messages.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
+import { countsSoFar } from '../counts-so-far.ts'
 import { markedEvents, withNative } from '../event-items.ts'
 
 interface JsonObject {
@@ -219,8 +220,11 @@ const chunkOf = (
   rest: JsonObject = {},
 ): Chunk => {
   const role = reading.begun ? {} : { role: 'assistant' }
+  // The head of an answer has the counts of the prompt, and its end those of the whole.
+  const counted = reading.begun && finish_reason === null ? {} : countsSoFar(usageOf(reading.usage))
   reading.begun = true
-  return { ...rest, ...reading.head, choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason, ...more }] }
+  const choice = { index: 0, delta: { ...role, ...delta }, finish_reason, ...more }
+  return { ...rest, ...reading.head, ...counted, choices: [choice] }
 }
 
 const tell = (reading: Reading, text: string, into: Chunk[]): void => {

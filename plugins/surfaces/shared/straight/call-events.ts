@@ -1,7 +1,7 @@
 import { type StreamedSoFar, rememberChunk } from '../../../../core/inference/routing/continue-stream.ts'
 import { callSize } from '../../../../core/inference/metering/tokens.ts'
 import { speaks } from '../../../../core/inference/routing/open-stream.ts'
-import type { Chunk, WireUsage } from '../../../../core/ports/upstream.ts'
+import { type Chunk, countedSoFar, type WireUsage } from '../../../../core/ports/chat.ts'
 
 /** The events of one stream, from the backend's bytes to those of the caller, as strings of Latin-1. */
 export interface CallEvents {
@@ -37,7 +37,7 @@ export const countChunk = (stream: { -readonly [Name in Counted]: CallEvents[Nam
     if (delta.tool_calls != null) stream.characters += callSize(delta.tool_calls)
     if (finish_reason != null) stream.unfinished--
   }
-  if (chunk.usage != null) stream.usage = chunk.usage
+  stream.usage = chunk.usage ?? chunk[countedSoFar] ?? stream.usage
   if (stream.soFar !== null) rememberChunk(stream.soFar, chunk)
   stream.speaks ||= speaks(chunk)
 }

@@ -12,7 +12,7 @@ import type { Outcome } from '../../../../core/ports/observer.ts'
 import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Usage, Whole } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
-import { usedOf } from '../searched-chat.ts'
+import { usedByChat } from '../../../shared/used-by-chat.ts'
 import { AnswerListener, Line, type State } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
@@ -170,13 +170,12 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     const { model, candidate, passage } = this.#begun
     this.#answered(this.#ground.at.clock.now())
     // Given as the stream that the caller asked for.
-    if (this.#stream !== null)
-      return this.#ends(streamWhole(this.#leftCall(null, false), completion, candidate.provider))
-    const used = usedOf(this.#input, completion.usage, sizeOf(completion))
+    if (this.#stream !== null) return this.#ends(streamWhole(this.#leftCall(null, false), completion, candidate))
+    const used = usedByChat(this.#input, completion.usage, sizeOf(completion))
     // An answer that guards refuse was used too.
-    if (passage !== null) this.#settle(used, candidate.provider)
+    if (passage !== null) this.#settle(used, candidate.provider, candidate.id)
     if (passage !== null) return this.#ends(giveGuarded(this.#leftCall(null, false), passage, answer))
-    void this.#reservation?.settle(used, candidate.provider)
+    void this.#reservation?.settle(used, candidate.provider, candidate.id)
     let printed
     try {
       printed = answerBytes(answer, bytes, model.name, this.#begun)
@@ -236,7 +235,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.state = 'elsewhere'
     line?.abort(fault as Error)
     const { usage = null, characters = 0 } = this.#stream ?? {}
-    this.#settle(usedOf(this.#input, usage, characters), this.#begun.candidate.provider)
+    const { provider, id } = this.#begun.candidate
+    this.#settle(usedByChat(this.#input, usage, characters), provider, id)
     this.#ends(endByFault(this.#leftCall(null, true), fault))
   }
 
@@ -282,7 +282,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.#held += events + stream.finish()
     if (stream.isUnspeakable) return this.#unspeakable(stream.fault)
     this.state = 'ending'
-    void this.#reservation?.settle(usedOf(this.#input, stream.usage, stream.characters), this.#begun.candidate.provider)
+    const { provider, id } = this.#begun.candidate
+    void this.#reservation?.settle(usedByChat(this.#input, stream.usage, stream.characters), provider, id)
     this.#ground.given.meter.waits(this)
   }
 
@@ -334,8 +335,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     const stream = isFlowing ? this.#stream : null
     return {
       ...leftBy(this.#ground, this.#begun, before, stream),
-      settle: (usage, characters, backend) =>
-        this.#settle(backend === null ? null : usedOf(this.#input, usage, characters), backend),
+      settle: ({ usage, size, backend, by }) =>
+        this.#settle(backend === null ? null : usedByChat(this.#input, usage, size), backend, by),
       began: () => {
         if (!isFlowing) this.#reservation?.began()
       },
@@ -343,8 +344,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   /** Settles what was reserved, and keeps the ledger's line at once. */
-  #settle(used: Usage | null, backend: string | null): void {
-    void this.#reservation?.settle(used, backend)
+  #settle(used: Usage | null, backend: string | null, by?: string): void {
+    void this.#reservation?.settle(used, backend, by)
     this.#ground.given.meter.keep()
   }
 
@@ -365,12 +366,12 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   /** The client has left before the end of its answer. */
   #left(was: State): void {
     if (this.#begun === undefined) return this.#other?.abort(new Aborted())
-    const { provider } = this.#begun.candidate
+    const { provider, id } = this.#begun.candidate
     this.line?.abort(new Aborted())
     this.line = null
     if (this.#wire !== null) this.#breaker.left(this.#pass)
     if (was === 'flowing' && this.#stream !== null)
-      return this.#settle(usedOf(this.#input, this.#stream.usage, this.#stream.characters), provider)
+      return this.#settle(usedByChat(this.#input, this.#stream.usage, this.#stream.characters), provider, id)
     if (this.#wire !== null) this.#tellSeen('left', this.#ground.at.clock.now() - this.#began)
     this.#settle(null, null)
   }

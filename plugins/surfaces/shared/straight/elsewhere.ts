@@ -86,11 +86,15 @@ const streamElsewhere = async (call: LeftCall, signal: AbortSignal): Promise<voi
 }
 
 /** A whole answer as the stream that the caller asked for. */
-export const streamWhole = async (call: LeftCall, completion: Completion, backend: string): Promise<void> => {
+export const streamWhole = async (
+  call: LeftCall,
+  completion: Completion,
+  { provider: backend, id: by }: Candidate<'chat'>,
+): Promise<void> => {
   const { writer, settle, began } = call
   const events = printedEvents({
     ...{ chunks: chunksOfCompletion(completion), notes: [], writer, began },
-    settle: () => settle(completion.usage ?? null, sizeOf(completion), backend),
+    settle: () => settle({ usage: completion.usage ?? null, size: sizeOf(completion), backend, by }),
   })
   await send(call, events)
 }

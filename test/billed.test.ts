@@ -1,0 +1,230 @@
+import './fakes/unwatched.ts'
+import t from 'tap'
+import { memory } from '../adapters/memory/index.ts'
+import { UpstreamFailed } from '../core/errors.ts'
+import { plugin, use } from '../core/plugin.ts'
+import { Observer } from '../core/ports/observer.ts'
+import { countedSoFar } from '../core/ports/chat.ts'
+import { type ChatCall, Upstream } from '../core/ports/upstream.ts'
+import type { SettingsInput } from '../core/settings.ts'
+import anthropic from '../plugins/providers/anthropic.ts'
+import gemini from '../plugins/providers/gemini.ts'
+import openai from '../plugins/providers/openai.ts'
+import { fetch as doors } from '../adapters/production/platform.ts'
+import { backend, provided } from './contracts/stage.ts'
+import { running } from './environments.ts'
+import { actor, chunk, failed, say, stop, usage } from './fakes/backends.ts'
+import { given } from './fitted.ts'
+import { until } from './until.ts'
+
+type Use = Parameters<NonNullable<Observer['used']>>[0]
+
+/** A gateway of these backends, and the bills of its calls. */
+const house = async (t: Parameters<typeof running>[0], more: object, settings: SettingsInput) => {
+  const bills: Use[] = []
+  const watching = plugin({
+    port: Observer,
+    name: 'bills',
+    create: () => ({ used: (use: Use) => void bills.push(use) }),
+  })
+  const adapters = memory()
+  const gateway = await running(
+    t,
+    { ...adapters, fetch: use(doors), parts: [...adapters.parts, use(watching)], ...more },
+    settings,
+  )
+  const next = async (): Promise<Use> => {
+    t.ok(await until(() => bills.length > 0))
+    return bills.shift()!
+  }
+  return { ...gateway, next }
+}
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const counts = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 }
+
+/** Two models of one vendor: the first one is away. */
+const chain = (type: 'CHAT' | 'EMBEDDING', provider: string, ...models: readonly string[]) => ({
+  type,
+  upstreams: models.map((model, at) => ({ provider, model, priority: at + 1 })),
+})
+
+t.test('a call has the price of the model that answered, of several that one vendor lists', async (t) => {
+  const failing = (model: string) => {
+    if (model === 'gpt-4.1' || model === 'text-embedding-3-large') throw new UpstreamFailed(undefined, { again: true })
+  }
+  const ours: Upstream = {
+    name: 'a',
+    vendor: 'openai',
+    models: async () => [],
+    async chat({ model }: ChatCall) {
+      failing(model)
+      const chunks = (async function* () {
+        yield* [say('ok'), stop, usage(1_000, 1_000)]
+      })()
+      return { kind: 'chunks', chunks }
+    },
+    async embed({ model, texts }) {
+      failing(model)
+      return { vectors: texts.map(() => new Float32Array([1])), usage: { input: 1_000, output: 0 } }
+    },
+    async decide({ model }) {
+      failing(model)
+      const distribution = { probabilities: [0.5, 0.5], reads: 1 }
+      return { distributions: [distribution], usage: { input: 1_000, output: 0 }, engine: 'own' }
+    },
+  }
+  const server = await backend(t, ({ body }) => {
+    const { model, stream } = JSON.parse(body.toString()) as { model: string; stream?: boolean }
+    if (model === 'gpt-4.1') return { status: 500, body: '{}' }
+    const events = [say('ok'), stop, { ...chunk({}), choices: [], usage: counts }]
+    const message = { role: 'assistant', content: 'ok' }
+    const whole = { ...chunk({}), choices: [{ index: 0, message, finish_reason: 'stop' }], usage: counts }
+    return stream === true
+      ? {
+          headers: { 'content-type': 'text/event-stream' },
+          body: [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''),
+        }
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(whole) }
+  })
+  const wired = await provided(t, openai, { apiKey: 'k', baseUrl: server.url })
+  const upstreams = [
+    given(Upstream, 'a', () => ours),
+    given(Upstream, 'b', () => ({ ...wired, name: 'b', vendor: 'openai' })),
+  ]
+  const models = {
+    behind: chain('CHAT', 'a', 'gpt-4.1', 'gpt-4.1-mini'),
+    'behind straight': chain('CHAT', 'b', 'gpt-4.1', 'gpt-4.1-mini'),
+    straight: chain('CHAT', 'b', 'gpt-4.1-mini', 'gpt-4.1'),
+    vectors: chain('EMBEDDING', 'a', 'text-embedding-3-large', 'text-embedding-3-small'),
+  }
+  const gateway = await house(t, { upstreams }, { models, routing: { retries: 0 } })
+  for (const model of ['behind', 'behind straight', 'straight'])
+    for (const stream of [false, true]) {
+      const answer = await gateway.call('POST', '/v1/chat/completions', { model, messages, stream })
+      t.match(await answer.text(), 'ok')
+      t.match(
+        await gateway.next(),
+        { model, cost: 1_000 * 0.4 + 1_000 * 1.6 },
+        `${model}, ${stream ? 'streamed' : 'whole'}`,
+      )
+    }
+  const vectors = await gateway.call('POST', '/v1/embeddings', { model: 'vectors', input: 'Hi' })
+  t.equal(vectors.status, 200)
+  t.match(await gateway.next(), { model: 'vectors', cost: 1_000 * 0.02 })
+  const questions = { q: { type: 'noul', instructions: 'Is it so?' } }
+  const decided = await gateway.call('POST', '/compat/v1/decision', { model: 'behind', state: 'Hi', questions })
+  t.equal(decided.status, 200, await decided.text())
+  t.match(await gateway.next(), { model: 'behind', cost: 1_000 * 0.4 })
+})
+
+const events = (...all: readonly object[]): string => all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+
+/** The head of an answer of Messages, and its first words; the backend says nothing after them. */
+const head = (usage: object) => ({
+  type: 'message_start',
+  message: { id: 'm', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null, usage },
+})
+const words = (text: string) => [
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+]
+const cachedHead = head({
+  ...{ input_tokens: 10, cache_read_input_tokens: 5_000, cache_creation_input_tokens: 400, output_tokens: 1 },
+  cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 },
+})
+const reason = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 77 } }
+
+const pieces = (usageMetadata: object, finishReason?: string) => ({
+  candidates: [{ content: { parts: [{ text: 'Hello there' }] }, ...(finishReason && { finishReason }) }],
+  ...{ usageMetadata, modelVersion: 'g', responseId: 'r' },
+})
+const thinking = {
+  promptTokenCount: 900,
+  cachedContentTokenCount: 600,
+  candidatesTokenCount: 3,
+  thoughtsTokenCount: 5_000,
+}
+
+const price_config = {
+  standard: {
+    x: {
+      ...{ prompt_price_per_k: 0.001, completion_price_per_k: 0.002, cached_price_per_k: 0.0001 },
+      ...{ cache_write_price_per_k: 0.003, cache_write_1h_price_per_k: 0.005 },
+    },
+  },
+}
+
+t.test('a stream that is cut costs what its backend has counted so far', async (t) => {
+  const known = { output: 3, input: 5_410, cached: 5_000 }
+  const cases = {
+    claude: [events(cachedHead, ...words('Hello there')), known, 10 + 500 + 100 * 3 + 300 * 5 + 3 * 2],
+    ended: [events(cachedHead, ...words('Hello there'), reason), { ...known, output: 77 }, 10 + 500 + 1_800 + 154],
+    'counts at the end': [
+      events(head({ input_tokens: 0 }), ...words('Hello there')),
+      { input: 6, cached: 0, output: 3 },
+      12,
+    ],
+    gemini: [events(pieces(thinking)), { input: 900, cached: 600, output: 5_003 }, 300 + 60 + 5_003 * 2],
+  } as const
+  const server = await backend(t, ({ path, body }) => {
+    const model = path.includes('gemini') ? 'gemini' : (JSON.parse(body.toString()).model as keyof typeof cases)
+    return { headers: { 'content-type': 'text/event-stream' }, body: cases[model][0], pace: { stall: 1e6 } }
+  })
+  const upstreams = [
+    use(anthropic, { apiKey: 'k', baseUrl: server.url }),
+    use(gemini, { apiKey: 'k', baseUrl: `${server.url}/v1beta` }),
+  ]
+  const models = Object.fromEntries(
+    Object.keys(cases).map((model) => {
+      const provider = model === 'gemini' ? 'gemini' : 'anthropic'
+      return [model, { price_config, upstreams: [{ provider, model }] }]
+    }),
+  )
+  for (const straight of [true, false]) {
+    const gateway = await house(t, { upstreams }, { models, routing: { straight } })
+    for (const [model, [, used, cost]] of Object.entries(cases))
+      for (const path of ['/v1/messages', '/v1/chat/completions']) {
+        const leaving = new AbortController()
+        const answer = await fetch(gateway.base + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model, max_tokens: 9, stream: true, messages }),
+          signal: leaving.signal,
+        })
+        let text = ''
+        for await (const part of answer.body!) {
+          text += Buffer.from(part).toString()
+          if (text.includes('Hello')) break
+        }
+        leaving.abort()
+        t.match(await gateway.next(), { model, ...used, cost }, `${model} by ${path}`)
+        t.notMatch(text, 'estimated', 'no caller gets these counts')
+      }
+  }
+})
+
+t.test('a rescued stream costs what each of its backends has counted', async (t) => {
+  const details = { prompt_tokens_details: { cached_tokens: 4_000 }, estimated: true }
+  const soFar = { prompt_tokens: 5_000, completion_tokens: 1, total_tokens: 5_001, ...details }
+  const [text, rest] = [
+    'Hello there, this is it.',
+    say(' All.', { [countedSoFar]: { ...soFar, prompt_tokens: 7_000 } }),
+  ]
+  const upstreams = [
+    given(Upstream, 'a', () => actor('a', [say(text, { [countedSoFar]: soFar }), failed(null)])),
+    given(Upstream, 'b', () => actor('b', [rest, stop, usage(20, 10)], [rest, failed(null)])),
+  ]
+  const models = {
+    small: { price_config, continues: true, upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }] },
+  }
+  const gateway = await house(t, { upstreams }, { models, routing: { retries: 1 } })
+  const call = { model: 'small', messages, stream: true, stream_options: { include_usage: true } }
+  const ask = async () => (await gateway.call('POST', '/v1/chat/completions', call)).text()
+  const whole = await ask()
+  t.match(whole, '"prompt_tokens":5020')
+  t.match(whole, '"completion_tokens":16')
+  t.match(await gateway.next(), { input: 5_020, cached: 4_000, output: 16, cost: 1_020 + 400 + 32 })
+  await ask()
+  t.match(await gateway.next(), { input: 12_000, cached: 8_000, output: 8 }, 'the second one broke too')
+})
