@@ -425,12 +425,86 @@ const inBrowser: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void
   },
 }
 
+/** A session for a key, with the cookie that renews the session. */
+const sessionFor = async ({ base }: Scene, key: string) => {
+  const answer = await fetch(`${base}/console/session/key`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'sec-fetch-site': 'same-origin' },
+  })
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+  return { cookie, credential: await credentialIn(answer) }
+}
+
+/** Two tabs sign in with one key, and a third one with another key: the browser keeps one cookie. */
+const besideEachOther = async (t: Test, scene: Scene): Promise<void> => {
+  const renewed = async (cookie: string, credential: string | null) => {
+    const shown: Record<string, string> = credential === null ? {} : { authorization: `Bearer ${credential}` }
+    const answer = await fetch(`${scene.base}/console/session/renewal`, {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin', ...shown },
+    })
+    return answer.status === 200 ? credentialIn(answer) : answer.status
+  }
+  const [key, other] = [await scene.gateway.keys.create({ name: 'of tabs' }), await scene.gateway.keys.create({})]
+  const [first, foreign] = [await sessionFor(scene, key.credential), await sessionFor(scene, other.credential)]
+  scene.clock.on(30 * minute)
+  const second = await sessionFor(scene, key.credential)
+  t.not(second.cookie, first.cookie, 'each sign-in has a cookie of its own')
+  t.equal(await renewed(second.cookie, first.credential), first.credential)
+  t.equal(
+    await renewed(second.cookie, foreign.credential),
+    second.credential,
+    'a cookie renews no session of another key',
+  )
+  t.equal(await renewed('', first.credential), 401, 'without the cookie nothing is renewed')
+  scene.clock.on(45 * minute)
+  t.equal(await statusWith(scene, foreign.credential), 401)
+  t.equal(await renewed(second.cookie, null), second.credential)
+  t.equal(await renewed(second.cookie, second.credential), second.credential)
+  for (const minutes of [...Array<number>(7).fill(55), 25]) {
+    t.equal(await renewed(second.cookie, first.credential), first.credential, 'the older session goes on')
+    scene.clock.on(minutes * minute)
+  }
+  t.equal(await statusWith(scene, first.credential), 401, 'its own eight hours end the older session')
+  t.equal(await renewed(second.cookie, first.credential), second.credential, 'what has ended stays so')
+  t.equal(await statusWith(scene, first.credential), 401)
+  await scene.gateway.keys.revoke(key.row.id, null)
+  t.equal(await renewed(second.cookie, first.credential), 401)
+}
+
+/** Two tabs of a browser show the form, and both sign in. */
+const twoTabs = async (t: Test, scene: Scene): Promise<void> => {
+  const context = await (await scene.browser()).newContext()
+  const tabs = [await context.newPage(), await context.newPage()] as const
+  const [first] = tabs
+  await first.clock.install()
+  for (const tab of tabs) await tab.goto(`${scene.base}/console`)
+  for (const tab of tabs) {
+    await tab.fill('#key', scene.key)
+    await tab.press('#key', 'Enter')
+    await tab.waitForSelector('nav')
+  }
+  for (const minutes of [50, 50]) {
+    scene.clock.on(minutes * minute)
+    await first.clock.fastForward(minute)
+    const renewal = first.waitForResponse(/\/session\/renewal$/)
+    await first.keyboard.press('Shift')
+    await (await renewal).finished()
+  }
+  await first.getByRole('link', { name: 'Keys' }).click()
+  await first.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  await context.close()
+}
+
 t.test('signing in to the console', async (t) => {
   const scene = await stage(t)
   // The real issuer has the time of this machine, which the clock leaves further and further behind.
   for (const [name, attack] of Object.entries(inBrowser))
     await t.test(name, { skip: withoutChromium }, (t) => attack(t, scene))
   for (const [name, attack] of Object.entries(attacks)) await t.test(name, (t) => attack(t, scene))
+
+  await t.test('sessions of a key stand beside each other', (t) => besideEachOther(t, scene))
+  await t.test('a tab in use goes on where another one signs in', { skip: withoutChromium }, (t) => twoTabs(t, scene))
 
   await t.test('an issuer that is away is no fault of the reader', async (t) => {
     for (const [status, body] of [

@@ -45,8 +45,11 @@ export interface ConsoleSessions {
   open(link: Pick<TakenLink, 'key'>, ms: number, idleMs: number): Promise<OpenedSession>
   /** Opens a session for a key, or for the key of a session that ends then. Null for every other credential. */
   hold(credential: string, ms: number, idleMs: number): Promise<OpenedSession | null>
-  /** The credential of the session, good for `idleMs` more. Null for every kind of bad secret. */
-  renew(secret: string, idleMs: number): Promise<Lent | null>
+  /**
+   * The credential of the session, good for `idleMs` more. Null for every kind of bad secret. A tab that shows the credential
+   * of an earlier session of the same key gets that one: a browser keeps the secret of its newest session alone.
+   */
+  renew(secret: string, idleMs: number, shown?: string | null): Promise<Lent | null>
   /** Whether a credential is looked up as a session. */
   takes(credential: string): boolean
   /** Null for every kind of bad credential. */
@@ -101,6 +104,18 @@ export const consoleSessions = plugin({
       return { credential, expires_at, secret }
     }
 
+    /** Null where the session has ended meanwhile. */
+    const prolong = async (
+      credential: string,
+      { ends_at }: Session,
+      since: number,
+      idleMs: number,
+    ): Promise<Lent | null> => {
+      const expires_at = Math.min(ends_at, since + idleMs)
+      const renewed = await rows.update(sessions, credentialHash(credential), { since, expires_at })
+      return renewed && { credential, expires_at }
+    }
+
     const closeAll = async (key: string): Promise<void> => {
       const all = await rows.list(sessions, { where: { key } })
       await Promise.all(all.rows.map(({ id }) => rows.remove(sessions, id)))
@@ -131,13 +146,15 @@ export const consoleSessions = plugin({
         return open(session, ms, idleMs)
       },
 
-      async renew(secret, idleMs) {
+      async renew(secret, idleMs, shown = null) {
         const [credential, since] = [credentialBehind(secret), clock.now()]
         const session = await livingIn(rows, sessions, credential, since)
         if (session === null || (await keyring.held(session.key)) === null) return null
-        const expires_at = Math.min(session.ends_at, since + idleMs)
-        const renewed = await rows.update(sessions, credentialHash(credential), { since, expires_at })
-        return renewed && { credential, expires_at }
+        const lent = await prolong(credential, session, since, idleMs)
+        if (lent === null || shown === null || shown === credential) return lent
+        const earlier = await livingIn(rows, sessions, shown, since)
+        if (earlier?.key !== session.key) return lent
+        return (await prolong(shown, earlier, since, idleMs)) ?? lent
       },
 
       // Nothing is looked up for the answer.

@@ -135,7 +135,8 @@ const renew = route({
   needs: { sessions: ConsoleSessions, settings: Settings },
   async handle({ headers }, { sessions, settings }) {
     const secret = isForeign(headers) ? null : secretIn(headers)
-    const session = secret && (await sessions.renew(secret, consoleSettings.of(settings).idle))
+    const { idle } = consoleSettings.of(settings)
+    const session = secret && (await sessions.renew(secret, idle, credentialOf({ headers })))
     if (!session) throw new Unauthorized()
     return data(session)
   },

@@ -22,11 +22,32 @@ export interface Changing<T extends Versioned, C> {
   again(): void
 }
 
+/** A box is a field of its own. */
+const slotOf = ({ type, name, value }: HTMLInputElement): string => (type === 'checkbox' ? `${name} ${value}` : name)
+
+const writtenIn = (form: HTMLFormElement): ReadonlyMap<string, string | boolean> =>
+  new Map(
+    [...form.querySelectorAll('input')].map((input) => [
+      slotOf(input),
+      input.type === 'checkbox' ? input.checked : input.value,
+    ]),
+  )
+
+const writeInto = (form: HTMLFormElement, written: ReadonlyMap<string, string | boolean>): void => {
+  for (const input of form.querySelectorAll('input')) {
+    const value = written.get(slotOf(input))
+    if (typeof value === 'boolean') input.checked = value
+    else if (value !== undefined) input.value = value
+  }
+}
+
 /** A form that changes a thing. One click takes the change back, and what another operator changed is not written over. */
 export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HTMLElement => {
   const { what } = changing
   const told = el('div')
   let current = changing.now
+  /** The form as it was last sent. */
+  let sent: ReadonlyMap<string, string | boolean> = new Map()
   const refused = (error: unknown): readonly Child[] => [
     refusal(error),
     error instanceof Refused &&
@@ -42,7 +63,7 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     try {
       current = await changing.send({ ...change, version: current.version }, current)
       changing.draw(current)
-      if (undo === null) fill()
+      if (undo === null) refill()
       told.replaceChildren(
         el(
           'p',
@@ -56,11 +77,20 @@ export const changeForm = <T extends Versioned, C>(changing: Changing<T, C>): HT
     }
   }
   const words = `The ${what} is changed. Every process takes the change within five seconds.`
-  const save = (): Promise<void> => send(changing.changeOf(own, current), words, changing.earlier(current))
+  const save = (): Promise<void> => {
+    sent = writtenIn(own)
+    return send(changing.changeOf(own, current), words, changing.earlier(current))
+  }
   const own = form(save)
   const fill = (): void => {
     own.replaceChildren()
     append(own, [changing.inputs(current), sending('Save')])
+  }
+  /** What the reader wrote since the form was sent stays. */
+  const refill = (): void => {
+    const newer = [...writtenIn(own)].filter(([field, text]) => text !== sent.get(field))
+    fill()
+    writeInto(own, new Map(newer))
   }
   fill()
   return el('section', { class: 'card' }, told, folded(`Change this ${what}`, own))

@@ -1,6 +1,7 @@
 import type { Key, Team } from './answers.ts'
 import { el } from './element.ts'
 import { type Gateway, pathOf, unlessRefused } from './gateway.ts'
+import { nameOr } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { Page } from './page.ts'
 import { link } from './parts.ts'
@@ -51,9 +52,9 @@ const keyPlaces = async (gateway: Gateway, words: string): Promise<readonly Plac
     'GET',
     pathOf('/admin/keys', { search, limit: most }),
   )
-  return keys.map(({ id, name, hint }) => ({
-    words: `Key ${name === '' ? '(no name)' : name} …${hint}`,
-    hash: `#/keys/${encodeURIComponent(id)}`,
+  return keys.map((key) => ({
+    words: `Key ${nameOr(key, '(no name)')} …${key.hint}`,
+    hash: `#/keys/${encodeURIComponent(key.id)}`,
   }))
 }
 

@@ -2,7 +2,7 @@ import type { Key, Self } from './answers.ts'
 import { el, div } from './element.ts'
 import { changeForm } from './change-form.ts'
 import { type Change, changeKey } from './key-acts.ts'
-import { limitFields, limitsOf, wordList } from './key-limits.ts'
+import { limitFields, limitsOf, wordList, wordsText } from './key-limits.ts'
 import type { View } from './page.ts'
 import { field, fieldset } from './parts.ts'
 import { scopeBoxes } from './scope-boxes.ts'
@@ -16,11 +16,13 @@ const localMoment = (at: number | null): string => {
 
 const changeOf = (form: HTMLFormElement, key: Key): Change => {
   const fields = new FormData(form)
+  const written = String(fields.get('name') ?? '')
   const end = String(fields.get('expires') ?? '')
   // An end that the reader leaves alone keeps its seconds.
   const expires = end === localMoment(key.expires_at) ? key.expires_at : end === '' ? null : new Date(end).getTime()
   return {
-    name: String(fields.get('name') ?? '').trim(),
+    // A name that the reader leaves alone keeps its spaces.
+    name: written === key.name ? key.name : written.trim(),
     team: String(fields.get('team') ?? '').trim() || null,
     scopes: fields.getAll('scope').map(String),
     models: wordList(fields, 'models', key.models),
@@ -48,15 +50,15 @@ const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[]
   ),
   field(
     'Models',
-    'Names with spaces between them; empty for all.',
-    el('input', { name: 'models', value: key.models?.join(' ') ?? '', spellcheck: 'false' }),
+    'Names with spaces between them, and quotes around a name that has spaces; empty for all.',
+    el('input', { name: 'models', value: wordsText(key.models), spellcheck: 'false' }),
   ),
   teamField(gateway, key.team),
   div('pair', limitFields(key.limits)),
   field(
     'Addresses',
     'Addresses or CIDR ranges from which the key works; empty for all.',
-    el('input', { name: 'addresses', value: key.addresses?.join(' ') ?? '', spellcheck: 'false' }),
+    el('input', { name: 'addresses', value: wordsText(key.addresses), spellcheck: 'false' }),
   ),
   field(
     'Expires',

@@ -9,7 +9,7 @@ import { keyChange } from './key-change.ts'
 import { revokeKey, rotateKey } from './key-acts.ts'
 import { limitLabel } from './key-limits.ts'
 import { secretOf } from './key-secret.ts'
-import { expiryOf, isAlive, stateOf } from './key-state.ts'
+import { expiryOf, isAlive, nameOr, stateOf } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, refusal, section, stack, select } from './parts.ts'
@@ -137,6 +137,8 @@ const about = (key: Key, uses: readonly Usage[]): HTMLElement => {
   )
 }
 
+const titleOf = (key: Key): string => nameOr(key, 'A key without a name')
+
 /** One key with its acts, its use and its audit. */
 export const keyDetail = async (view: View, id: string): Promise<readonly Child[]> => {
   const { gateway } = view
@@ -151,6 +153,7 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
   const isActive = (): boolean => isAlive(now, Date.now())
   const draw = (changed: Key): void => {
     now = changed
+    head.querySelector('h1')?.replaceChildren(titleOf(changed))
     region.replaceChildren(about(changed, uses.rows))
   }
   const put = (changed: Key): void => {
@@ -158,14 +161,15 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     change.replaceChildren(...(isActive() ? [keyChange(view, self, changed, draw)] : []))
   }
   const acting = { view, self, place, now: () => now, put }
+  const head = heading(
+    titleOf(key),
+    link('All keys', '#/keys'),
+    isActive() && rotation(acting),
+    isActive() && revocation(acting),
+  )
   put(key)
   return [
-    heading(
-      key.name === '' ? 'A key without a name' : key.name,
-      link('All keys', '#/keys'),
-      isActive() && rotation(acting),
-      isActive() && revocation(acting),
-    ),
+    head,
     place,
     region,
     change,

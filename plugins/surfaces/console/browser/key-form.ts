@@ -64,7 +64,7 @@ const inputs = ({ gateway }: View, { scopes, team }: Self): readonly HTMLElement
   ),
   field(
     'Models',
-    'Names with spaces between them; empty for all models of the key in use.',
+    'Names with spaces between them, and quotes around a name that has spaces; empty for all models of the key in use.',
     el('input', { name: 'models', autocomplete: 'off', spellcheck: 'false' }),
   ),
   field('Expires', 'A key can be revoked at any time.', select({ name: 'days' }, ends)),

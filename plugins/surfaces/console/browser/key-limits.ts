@@ -69,10 +69,25 @@ export const limitsOf = (fields: FormData, own: Key['limits'] = {}): Key['limits
 
 type Words = readonly string[] | null
 
-/** Words that are separated by spaces or commas; null for none. A list that the reader leaves alone keeps names with spaces. */
+const quoted = (word: string): string => (/^$|[\s,"]/.test(word) ? JSON.stringify(word) : word)
+
+/** Words with spaces between them, and quotes of JSON around those that have some. */
+export const wordsText = (words: Words): string => words?.map(quoted).join(' ') ?? ''
+
+const unquoted = (word: string): string => {
+  if (!word.startsWith('"')) return word
+  try {
+    return String(JSON.parse(word))
+  } catch {
+    // The quotes are letters of the name.
+    return word
+  }
+}
+
+/** Words that are separated by spaces or commas; null for none. A list that the reader leaves alone is the one before. */
 export const wordList = (fields: FormData, name: string, before: Words = null): Words => {
   const text = String(fields.get(name) ?? '')
-  if (before !== null && text === before.join(' ')) return before
-  const words = text.split(/[\s,]+/).filter((word) => word !== '')
-  return words.length === 0 ? null : words
+  if (before !== null && text === wordsText(before)) return before
+  const words = text.match(/"(?:[^"\\]|\\.)*"(?=[\s,]|$)|[^\s,]+/g)
+  return words && words.map(unquoted)
 }

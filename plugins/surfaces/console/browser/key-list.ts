@@ -5,7 +5,7 @@ import { costWords, count, date, moment, utcDay, counted } from './format.ts'
 import { type Gateway, type Query, curlOf, pathOf } from './gateway.ts'
 import { budgetWords } from './key-limits.ts'
 import { keySums } from './key-sums.ts'
-import { expiryOf, stateOf } from './key-state.ts'
+import { expiryOf, nameOr, stateOf } from './key-state.ts'
 import { turning, filterSelect } from './list-view.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
@@ -16,6 +16,8 @@ import { type Column, table } from './table.ts'
 import { teamHash } from './team-words.ts'
 
 const pageRows = 100
+/** No list has more pages. */
+const mostPage = 1_000_000
 /** Pages of 100 keys that a CSV has at most. */
 const mostPages = 100
 
@@ -41,7 +43,7 @@ const choiceOf = (query: URLSearchParams): Choice => {
     ...{ q: query.get('q') ?? '', state: query.get('state') ?? '', team: query.get('team') ?? '' },
     sort: Object.hasOwn(orders, sort) ? sort : '',
     down: query.get('down') !== null,
-    page: Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1),
+    page: Math.min(mostPage, Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1)),
   }
 }
 
@@ -59,9 +61,9 @@ const nameColumns = (now: number): readonly Column<Key>[] => [
   {
     head: 'Name',
     value: ({ name }) => name,
-    show: ({ id, name, hint }) => [
-      link(name === '' ? '(no name)' : name, `#/keys/${encodeURIComponent(id)}`),
-      el('small', { class: 'short' }, `…${hint}`),
+    show: (key) => [
+      link(nameOr(key, '(no name)'), `#/keys/${encodeURIComponent(key.id)}`),
+      el('small', { class: 'short' }, `…${key.hint}`),
     ],
   },
   {
@@ -213,7 +215,11 @@ export const keyList = async (view: View): Promise<readonly Child[]> => {
     ...{ value: choice.team, placeholder: 'Team: all', 'aria-label': 'Team', 'data-filter': 'team' },
     on: { change: ({ target }) => keep({ team: (target as HTMLInputElement).value.trim() }) },
   })
-  show(await read(gateway, choice))
+  const listed = await read(gateway, choice)
+  const last = Math.max(1, Math.ceil(listed.pagination.total / pageRows))
+  // An address may name a page that the list no longer has.
+  if (choice.page <= last) show(listed)
+  else show(await read(gateway, Object.assign(choice, { page: last })))
   return [
     heading('Keys', link('New key', '#/keys/new', 'button main')),
     div(

@@ -21,3 +21,6 @@ export const isAlive = (key: Key, now: number): boolean =>
   key.revoked_at === null && (key.expires_at === null || key.expires_at > now)
 
 export const expiryOf = ({ expires_at }: Key): string => (expires_at === null ? 'never' : moment(expires_at))
+
+/** The name of a key as it is shown; what stands for a name that nobody sees is given. */
+export const nameOr = ({ name }: Pick<Key, 'name'>, none: string): string => (name.trim() === '' ? none : name)

@@ -66,8 +66,23 @@ const endAt = (until: number | null): void => {
   if (until === null) return
   const left = until - Date.now()
   nextRenewal = Date.now() + Math.min(renewalMs, left / 4)
-  const end = (): void => leave(new Refused(401, 'The time of this sign-in is over'))
-  ending = setTimeout(end, Math.min(mostMs, left))
+  ending = setTimeout(() => void end(), Math.min(mostMs, left))
+}
+
+/** The gateway alone tells the end of a session: the clock of the reader may be ahead. */
+const end = async (): Promise<void> => {
+  const [pass, until] = [session.pass(), endsAt]
+  if (pass === null) return
+  const lives = await gatewayAt(base, pass.credential, new AbortController().signal)
+    .text('/')
+    .then(
+      () => true,
+      () => false,
+    )
+  // The session may have been renewed meanwhile.
+  if (session.pass() !== pass || endsAt !== until) return
+  if (lives) endAt(Date.now() + renewalMs)
+  else leave(new Refused(401, 'The time of this sign-in is over'))
 }
 
 /** The use of the page renews its session. A renewal that fails leaves the end where it stands. */
@@ -75,7 +90,8 @@ const used = (): void => {
   const pass = session.pass()
   if (inside === null || pass === null || !isSession(pass) || Date.now() < nextRenewal) return
   nextRenewal = Date.now() + renewalMs
-  void renewed(outside).then(
+  // The cookie may be that of a later session of another tab.
+  void renewed(gatewayAt(base, pass.credential, new AbortController().signal)).then(
     ({ credential, until }) => {
       if (session.pass()?.credential === credential) endAt(until)
     },

@@ -7,7 +7,7 @@ import { type Child, el, div } from './element.ts'
 import { cost, costWords, count, moment, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
 import { budgetWords, budgets, limitFields, limitsOf } from './key-limits.ts'
-import { stateOf } from './key-state.ts'
+import { nameOr, stateOf } from './key-state.ts'
 import { type Listing, isWhole, wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, section, stack, refusedIn } from './parts.ts'
@@ -55,7 +55,7 @@ const keyTable = (keys: readonly Key[], total: number, uses: readonly Usage[], c
       {
         head: 'Name',
         value: ({ name }) => name,
-        show: ({ id, name }) => link(name === '' ? '(no name)' : name, `#/keys/${encodeURIComponent(id)}`),
+        show: (key) => link(nameOr(key, '(no name)'), `#/keys/${encodeURIComponent(key.id)}`),
       },
       { head: 'State', value: (key) => stateOf(key, now).words },
       { head: 'User', value: ({ user }) => user },

@@ -3,6 +3,7 @@ import { costTile } from '../costs.ts'
 import { type Child, el, freshId, div } from '../element.ts'
 import { count, percent, counted } from '../format.ts'
 import { type Gateway, curlOf, pathOf } from '../gateway.ts'
+import { nameOr } from '../key-state.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
@@ -84,7 +85,7 @@ const narrowed = (query: UsageQuery, names: ReadonlyMap<string, string>): readon
         ],
   )
 
-const nameOf = ({ name, hint }: Key): string => (name === '' ? `(no name, …${hint})` : name)
+const nameOf = (key: Key): string => nameOr(key, `(no name, …${key.hint})`)
 
 /** Sums by what the rows of usage do not name: the gateway keeps them. Narrowed to no key and no model. */
 const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> => {

@@ -1,0 +1,83 @@
+import './fakes/unwatched.ts'
+import t, { type Test } from 'tap'
+import { withoutChromium } from './fakes/chromium.ts'
+import { type ConsoleStage, type Tab, consoleStage } from './fakes/console-stage.ts'
+
+const save = async ({ page }: Tab): Promise<void> => {
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The key is changed.').waitFor()
+}
+
+/** A key's page whose form is open. */
+const changing = async ({ gateway }: ConsoleStage, tab: Tab, name: string, title = name) => {
+  const { row } = await gateway.keys.create({ name, scopes: ['models.read'] })
+  await tab.go(`#/keys/${row.id}`, title)
+  await tab.page.getByText('Change this key').click()
+  return () => gateway.keys.get(row.id, 'default')
+}
+
+const renaming = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const stored = await changing(stage, tab, ' ', 'A key without a name')
+  await page.getByLabel('Budget a day').fill('3')
+  await save(tab)
+  t.match(await stored(), { name: ' ', limits: { costPerDay: 3 } }, 'a name that nobody touches stays')
+  await page.getByLabel('Name').fill('renamed')
+  await save(tab)
+  await page.getByRole('heading', { name: 'renamed', level: 1 }).waitFor({ timeout: 5_000 })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { name: 'A key without a name', level: 1 }).waitFor({ timeout: 5_000 })
+  await tab.go('#/keys', 'Keys')
+  const links = await page.locator('tbody th a').allInnerTexts()
+  t.notOk(links.includes(''), 'each key has a link to its page')
+}
+
+const undoing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const stored = await changing(stage, tab, 'undone')
+  const box = page.getByRole('checkbox', { name: 'api_key.read', exact: true })
+  await page.getByLabel('Budget a day').fill('3')
+  await save(tab)
+  await page.getByLabel('Addresses').fill('10.0.0.0/8')
+  await box.check()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The change is undone.').waitFor()
+  t.same((await stored())?.limits, {})
+  t.equal(await page.getByLabel('Budget a day').inputValue(), '', 'the form shows what the change left')
+  t.equal(await page.getByLabel('Addresses').inputValue(), '10.0.0.0/8', 'what was typed since stays')
+  t.ok(await box.isChecked())
+  await save(tab)
+  t.match(await stored(), { limits: {}, addresses: ['10.0.0.0/8'], scopes: ['models.read', 'api_key.read'] })
+}
+
+const quoting = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const { gateway } = stage
+  const models = ['my model', 'say "hi", now', 'plain']
+  const { row } = await gateway.keys.create({ name: 'of odd models', scopes: ['models.read'], models })
+  await tab.go(`#/keys/${row.id}`, 'of odd models')
+  await page.getByText('Change this key').click()
+  const field = page.getByLabel('Models', { exact: true })
+  const shown = await field.inputValue()
+  t.equal(shown, String.raw`"my model" "say \"hi\", now" plain`)
+  await field.fill(`${shown}, "un ended`)
+  await save(tab)
+  const stored = await gateway.keys.get(row.id, 'default')
+  t.same(stored?.models, [...models, '"un', 'ended'])
+}
+
+t.test('forms and lists of the console', { skip: withoutChromium }, async (t) => {
+  const stage = await consoleStage(t)
+  const tab = await stage.browse()
+  await tab.signIn(stage.key)
+  await t.test('a page of a key has the name that the key has now', (t) => renaming(t, stage, tab))
+  await t.test('a change is undone, and newer text stays', (t) => undoing(t, stage, tab))
+  await t.test('a name with spaces stays one name', (t) => quoting(t, stage, tab))
+  await t.test('an address behind the last page shows the last page', async (t) => {
+    for (const page of ['99', '9'.repeat(20)]) {
+      await tab.go(`#/keys?page=${page}`, 'Keys')
+      t.ok((await tab.page.locator('tbody th a').count()) > 0, page)
+    }
+  })
+  t.same(tab.faults, [])
+})
