@@ -66,6 +66,34 @@ const quoting = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =>
   t.same(stored?.models, [...models, '"un', 'ended'])
 }
 
+/** Moves the first table sideways, as a finger does, and waits until the table shows more. */
+const moving = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const tab = await stage.browse({ viewport: { width: 390, height: 800 } })
+  const { page } = tab
+  await tab.signIn(stage.key)
+  await tab.go('#/live', 'Live')
+  await page.getByText('Listening').waitFor()
+  await stage.chat('priced')
+  await page.locator('tbody').getByText('priced').waitFor()
+  const table = page.locator('.scroll').first()
+  await table.evaluate((own) => (own.scrollLeft = 150))
+  await stage.chat('unpriced')
+  await page.locator('tbody').getByText('unpriced').waitFor()
+  t.equal(await table.evaluate((own) => own.scrollLeft), 150, 'the table stays where the reader moved it')
+  await page.locator('tbody tr').nth(1).waitFor()
+  await page.getByText('runs', { exact: true }).waitFor({ state: 'detached' })
+  await page.waitForTimeout(600)
+  const shown = await table.elementHandle()
+  await page.waitForTimeout(1_200)
+  t.ok(await shown?.evaluate((own) => own.isConnected), 'requests that are over are drawn once')
+  await tab.go('#/models', 'Models and backends')
+  const chains = await page.getByRole('region', { name: 'Chains' }).elementHandle()
+  await page.waitForResponse(/\/admin\/models/)
+  await page.waitForTimeout(600)
+  t.ok(await chains?.evaluate((own) => own.isConnected), 'chains that are as before are drawn once')
+  await page.context().close()
+}
+
 t.test('forms and lists of the console', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   const tab = await stage.browse()
@@ -79,5 +107,6 @@ t.test('forms and lists of the console', { skip: withoutChromium }, async (t) =>
       t.ok((await tab.page.locator('tbody th a').count()) > 0, page)
     }
   })
+  await t.test('a table stays where its reader moved it', (t) => moving(t, stage))
   t.same(tab.faults, [])
 })

@@ -2,6 +2,7 @@ import type { Running } from './answers.ts'
 import { type Child, el } from './element.ts'
 import { clockTime, count } from './format.ts'
 import { badge, link } from './parts.ts'
+import { nameOr } from './key-state.ts'
 import { attemptWords, standOf, timeOf } from './running.ts'
 import { table } from './table.ts'
 
@@ -21,8 +22,7 @@ export const teamOf = ({ key }: Running, names: KeyNames): string | null => name
 
 /** The name of a key, or the end of its id. */
 export const keyWords = (id: string, names: KeyNames): string => {
-  const name = names.get(id)?.name ?? ''
-  return name === '' ? `…${id.slice(-8)}` : name
+  return nameOr({ name: names.get(id)?.name ?? '' }, `…${id.slice(-8)}`)
 }
 
 const keyLink = (id: string | null, names: KeyNames): Child =>

@@ -192,7 +192,8 @@ const searching = (place: Place): HTMLElement => {
 export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
   const listed = stack()
   const [region, told, state] = [stack(), stack(), toldPlace()]
-  const draw = async (): Promise<void> => renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
+  const draw = async (): Promise<void> =>
+    void renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
   const read = async (): Promise<void> => void (await Promise.all([draw(), changed()]))
   const place: Place = {
     view,

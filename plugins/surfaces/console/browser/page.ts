@@ -63,22 +63,24 @@ const isMarked = (region: Element): boolean => {
 const tablesIn = (region: Element): readonly HTMLElement[] => [...region.querySelectorAll<HTMLElement>('.scroll')]
 
 /**
- * Exchanges what a region shows, unless the reader is in the middle of it. A click into a table gives the table the focus,
- * which goes on to the table in its place.
+ * Exchanges what a region shows, unless the reader is in the middle of it; whether it did. A click into a table gives the
+ * table the focus, which goes on to the table in its place. A table that the reader has moved sideways stays so.
  */
-export const renew = (region: Element, ...content: readonly (Node | string)[]): void => {
+export const renew = (region: Element, ...content: readonly (Node | string)[]): boolean => {
   const { activeElement: focused } = document
-  const at = tablesIn(region).findIndex((table) => table === focused)
-  if (at < 0 && region.contains(focused)) return
-  if (isMarked(region) || region.querySelector('details[open]') !== null) return
+  const before = tablesIn(region)
+  const at = before.findIndex((table) => table === focused)
+  if (at < 0 && region.contains(focused)) return false
+  if (isMarked(region) || region.querySelector('details[open]') !== null) return false
   const words = content.map((part) => (part instanceof Node ? part.textContent : part)).join('')
   // The reader of a screen hears a table again that gets the focus again.
-  if (at >= 0 && words === region.textContent) return
-  const left = focused?.scrollLeft ?? 0
+  if (at >= 0 && words === region.textContent) return false
+  const lefts = before.map(({ scrollLeft }) => scrollLeft)
   region.replaceChildren(...content)
-  const table = tablesIn(region)[at]
-  table?.focus({ preventScroll: true })
-  if (table !== undefined) table.scrollLeft = left
+  const tables = tablesIn(region)
+  tables[at]?.focus({ preventScroll: true })
+  for (const [place, table] of tables.entries()) if (lefts[place]) table.scrollLeft = lefts[place]
+  return true
 }
 
 /** Resolves after so many ms, or when the reader leaves. */

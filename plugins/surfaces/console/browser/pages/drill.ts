@@ -140,7 +140,7 @@ const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] =>
   let run = drillRuns.last(choice.value)
   let isPlaying = false
   const draw = async (): Promise<void> =>
-    renew(region, ...shownRun(run, isPlaying, curlOf(gateway.base, path, 'POST', { model: choice.value })))
+    void renew(region, ...shownRun(run, isPlaying, curlOf(gateway.base, path, 'POST', { model: choice.value })))
   const chosen = (): void => {
     run = drillRuns.last(choice.value)
     history.replaceState(null, '', pathOf('#/drill', { model: choice.value }))

@@ -83,7 +83,7 @@ export const files: Page = {
     const { own } = view
     const region = stack()
     const draw = async (): Promise<void> =>
-      renew(region, ...(await list(view)).filter((child) => child instanceof Node))
+      void renew(region, ...(await list(view)).filter((child) => child instanceof Node))
     await draw()
     return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]
   },

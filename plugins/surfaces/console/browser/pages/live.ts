@@ -1,9 +1,9 @@
-import type { Key } from '../answers.ts'
+import type { Key, Running } from '../answers.ts'
 import type { Child } from '../element.ts'
 import { count, counted } from '../format.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
-import { liveChoice } from '../live-choice.ts'
+import { isOver, liveChoice } from '../live-choice.ts'
 import { liveDetail } from '../live-detail.ts'
 import { liveFeed, livePath } from '../live-feed.ts'
 import { type KeyNames, liveTable } from '../live-table.ts'
@@ -47,15 +47,20 @@ const list = (view: View, names: KeyNames): readonly Child[] => {
   const region = stack()
   const state = toldPlace()
   let paused = false
+  let drawn: readonly Running[] | null = null
+  const isDrawn = (rows: readonly Running[]): boolean =>
+    drawn?.length === rows.length && rows.length > 0 && rows.every((row, at) => row === drawn?.[at] && isOver(row))
   const draw = async (): Promise<void> => {
     const words = told()
     // A status that does not change is not announced again.
     if (state.textContent !== words) state.textContent = words
     if (paused) return
     const all = liveFeed.rows()
+    const rows = choice.chosen(all)
+    if (isDrawn(rows)) return
     const empty =
       all.length === 0 ? 'No request has begun since this page listens.' : 'This tab has seen no such request.'
-    renew(region, liveTable(choice.chosen(all), names, curl(view), empty))
+    if (renew(region, liveTable(rows, names, curl(view), empty))) drawn = rows
   }
   const choice = liveChoice(view.query, names, () => void draw())
   const pausing = button('Pause', () => {

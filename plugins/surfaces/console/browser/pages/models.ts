@@ -85,8 +85,14 @@ const operatedTables = async (view: View, told: HTMLElement): Promise<readonly C
     const now = Date.now()
     renew(states, backingTable(read.backends, curlOf(gateway.base, '/admin/backends'), now - read.at, now))
   }
-  const drawChains = (): void =>
-    renew(chains, chainTable(read.chains, read.backends, curlOf(gateway.base, pathOf('/admin/models', { limit: 100 }))))
+  let drawn = ''
+  /** Hundreds of chains take the browser long, and seldom change. */
+  const drawChains = (): void => {
+    const data = JSON.stringify([read.chains, read.backends.map(({ backend, breakers }) => [backend, breakers])])
+    if (data === drawn) return
+    const curl = curlOf(gateway.base, pathOf('/admin/models', { limit: 100 }))
+    if (renew(chains, chainTable(read.chains, read.backends, curl))) drawn = data
+  }
   const again = async (): Promise<void> => {
     read = await operatedOf(view)
     await draw()
