@@ -212,16 +212,26 @@ const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   await page.getByRole('button', { name: 'CSV' }).click()
   const csv = await readFile(await (await waiting).path(), 'utf8')
   t.match(csv, /^"?Key, model"?,Requests[^]*\r\n"member, priced",1,[^]*\r\n"member, unpriced",1,[^]*\r\nTotal,2,/)
+  const twins = [1, 2].map(() => stage.gateway.keys.create({ name: 'twin', team: 'blue' }))
+  for (const { credential } of await Promise.all(twins)) await calls(stage, credential, 'priced')
+  const lines = async () => {
+    await tab.go('#/teams', 'Teams')
+    await tab.go(`#/teams/blue/${month}`, 'Statement of blue')
+    return (await page.locator('tbody th').allInnerTexts()).filter((line) => line.startsWith('twin'))
+  }
+  t.ok(await until(async () => (await lines()).length === 2, 20_000, 500), 'two keys of one name have two lines')
+  for (const line of await lines()) t.match(line, /^twin …\w{4}, priced$/)
 }
+
+const calls = (stage: ConsoleStage, credential: string, model: string) =>
+  stage.call(...(['POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }] as const), {
+    authorization: `Bearer ${credential}`,
+  })
 
 t.test('teams and usage in a browser', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   const { credential } = await stage.gateway.keys.create({ name: 'member', team: 'blue' })
-  for (const model of ['priced', 'unpriced'])
-    await stage.call(
-      ...(['POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }] as const),
-      { authorization: `Bearer ${credential}` },
-    )
+  for (const model of ['priced', 'unpriced']) await calls(stage, credential, model)
   const counted = async () => (await asking(stage)('GET', '/admin/usage?team=blue')).usage.length === 2
   t.ok(await until(counted), 'the usage is written')
 

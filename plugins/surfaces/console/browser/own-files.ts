@@ -192,8 +192,12 @@ const searching = (place: Place): HTMLElement => {
 export const ownFiles = async (view: View, changed: () => Promise<void>): Promise<HTMLElement> => {
   const listed = stack()
   const [region, told, state] = [stack(), stack(), toldPlace()]
-  const draw = async (): Promise<void> =>
-    void renew(listed, fileTable(place, await view.gateway.ask<Opened>('GET', path)))
+  const draw = async (): Promise<void> => {
+    const opened = await view.gateway.ask<Opened>('GET', path)
+    const { files, total } = opened
+    const rest = total > files.length ? [note(`The newest ${count(files.length)} files are shown.`)] : []
+    renew(listed, fileTable(place, opened), ...rest)
+  }
   const read = async (): Promise<void> => void (await Promise.all([draw(), changed()]))
   const place: Place = {
     view,

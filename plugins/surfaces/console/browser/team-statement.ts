@@ -3,6 +3,7 @@ import { costTile } from './costs.ts'
 import { type Child, div, el } from './element.ts'
 import { cost, costWords, count, utcDay, counted } from './format.ts'
 import { curlOf, pathOf } from './gateway.ts'
+import { nameOr } from './key-state.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { button, dateFields, heading, link, note, tile, tiles, warning } from './parts.ts'
@@ -24,6 +25,19 @@ const monthChoice = ({ go }: View, name: string, chosen: string): HTMLElement =>
   })
 }
 
+/** By the ids of keys. Keys of one name are told apart by their last letters. */
+const namesOf = (keys: readonly Key[]): ReadonlyMap<string, string> => {
+  const times = new Map<string, number>()
+  for (const { name } of keys) times.set(name, (times.get(name) ?? 0) + 1)
+  const isAlone = ({ name }: Key): boolean => times.get(name) === 1
+  return new Map(
+    keys.map((key) => {
+      const ending = `…${key.hint}`
+      return [key.id, isAlone(key) ? nameOr(key, ending) : `${key.name} ${ending}`.trim()]
+    }),
+  )
+}
+
 /** What a team used in a month, by key and model: to print, or to send as CSV. */
 export const statement = async (view: View, name: string, month: string): Promise<readonly Child[]> => {
   const { gateway } = view
@@ -42,7 +56,7 @@ export const statement = async (view: View, name: string, month: string): Promis
     wholeList<Usage>(gateway, '/admin/usage', 'usage', query, mostPages),
     wholeList<Key>(gateway, '/admin/keys', 'keys', { team: name }),
   ])
-  const names = new Map(keys.rows.map(({ id, name, hint }) => [id, name === '' ? `…${hint}` : name]))
+  const names = namesOf(keys.rows)
   const sum = sumOf(uses.rows)
   const most = team.limits['costPerMonth'] ?? null
   const lines = [...sumsBy(uses.rows, ({ key, model }) => `${names.get(key) ?? key}, ${model}`)].sort(

@@ -1,6 +1,6 @@
 import type { Act } from '../answers.ts'
 import { auditRows } from '../audit-table.ts'
-import { count } from '../format.ts'
+import { count, counted } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
@@ -20,7 +20,7 @@ export const audit: Page = {
       ...listView<Act>({
         view,
         path: '#/audit',
-        table: auditRows(`${count(total)} acts`, rows, curl),
+        table: auditRows(counted(total, 'act'), rows, curl),
         words: ({ action, outcome, actor, user, object }) => [action, outcome, actor, user, object].join(' '),
         filters: [
           { name: 'act', label: 'Act', of: ({ action }) => action },
