@@ -496,6 +496,23 @@ const twoTabs = async (t: Test, scene: Scene): Promise<void> => {
   await context.close()
 }
 
+/** Two gateways at two ports of one host. */
+const neighbours = async (t: Test, scene: Scene): Promise<void> => {
+  const other = await running(t, { ...memory(), fetch: use(doors) })
+  const context = await (await scene.browser()).newContext()
+  const tabs: Page[] = []
+  for (const { base, key } of [scene, other]) {
+    const page = await context.newPage()
+    await (await tabOf(page, base)).signIn(key)
+    tabs.push(page)
+  }
+  for (const page of tabs) {
+    await page.reload()
+    await signedIn(page)
+  }
+  await context.close()
+}
+
 t.test('signing in to the console', async (t) => {
   const scene = await stage(t)
   // The real issuer has the time of this machine, which the clock leaves further and further behind.
@@ -505,6 +522,7 @@ t.test('signing in to the console', async (t) => {
 
   await t.test('sessions of a key stand beside each other', (t) => besideEachOther(t, scene))
   await t.test('a tab in use goes on where another one signs in', { skip: withoutChromium }, (t) => twoTabs(t, scene))
+  await t.test('gateways of one host have a session each', { skip: withoutChromium }, (t) => neighbours(t, scene))
 
   await t.test('an issuer that is away is no fault of the reader', async (t) => {
     for (const [status, body] of [

@@ -89,19 +89,21 @@ const redeem = route({
   },
 })
 
-const cookieName = 'sealgate_console'
+/** A browser keeps cookies by host and not by port: each gateway of a host has a name of its own. */
+const cookieName = ({ host = '' }: IncomingHttpHeaders): string =>
+  `sealgate_console${/:(\d{1,5})$/.exec(host)?.[1] ?? ''}`
 
 /** A browser sends the cookie to the routes below this one alone, and no script reads it. */
-const cookieOf = (secret: string, ms: number, { origin = '' }: IncomingHttpHeaders): string =>
+const cookieOf = (secret: string, ms: number, headers: IncomingHttpHeaders): string =>
   [
-    `${cookieName}=${secret}`,
+    `${cookieName(headers)}=${secret}`,
     `Max-Age=${Math.ceil(ms / 1000)}`,
-    ...['HttpOnly', 'SameSite=Strict', ...(origin.startsWith('https:') ? ['Secure'] : [])],
+    ...['HttpOnly', 'SameSite=Strict', ...(headers.origin?.startsWith('https:') ? ['Secure'] : [])],
   ].join('; ')
 
 /** Null without a cookie of this form. */
-const secretIn = ({ cookie = '' }: IncomingHttpHeaders): string | null =>
-  new RegExp(`(?:^|; ?)${cookieName}=([\\w-]{43})(?:;|$)`).exec(cookie)?.[1] ?? null
+const secretIn = (headers: IncomingHttpHeaders): string | null =>
+  new RegExp(`(?:^|; ?)${cookieName(headers)}=([\\w-]{43})(?:;|$)`).exec(headers.cookie ?? '')?.[1] ?? null
 
 const hold = route({
   method: 'POST',
