@@ -94,6 +94,25 @@ const moving = async (t: Test, stage: ConsoleStage): Promise<void> => {
   await page.context().close()
 }
 
+/** The window of a small screen whose reader has made the letters larger. */
+const leavingLow = async (t: Test, stage: ConsoleStage): Promise<void> => {
+  const tab = await stage.browse({ viewport: { width: 911, height: 432 } })
+  const { page } = tab
+  await tab.signIn(stage.key)
+  await tab.go('#/keys/new', 'New key')
+  await page.mouse.move(50, 200)
+  await page.mouse.wheel(0, 1_000)
+  await page.waitForFunction(
+    () => (document.querySelector('.who button')?.getBoundingClientRect().bottom ?? Infinity) <= innerHeight,
+    null,
+    { timeout: 5_000 },
+  )
+  await page.getByRole('button', { name: 'Sign out' }).click({ timeout: 5_000 })
+  await page.waitForSelector('#key')
+  t.equal(await page.locator('nav').count(), 0)
+  await page.context().close()
+}
+
 t.test('forms and lists of the console', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   const tab = await stage.browse()
@@ -108,5 +127,6 @@ t.test('forms and lists of the console', { skip: withoutChromium }, async (t) =>
     }
   })
   await t.test('a table stays where its reader moved it', (t) => moving(t, stage))
+  await t.test('a low window has the way out', (t) => leavingLow(t, stage))
   t.same(tab.faults, [])
 })

@@ -14,7 +14,7 @@ a{color:var(--accent);text-underline-offset:.18em}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .skip{position:absolute;left:.75rem;top:-4rem;z-index:3}
 .skip:focus{top:.75rem}
-.side{position:sticky;top:0;height:100vh;padding:1.35rem 1rem;border-right:1px solid var(--line);display:flex;flex-direction:column;gap:1.5rem;background:var(--card)}
+.side{position:sticky;top:0;height:100vh;padding:1.35rem 1rem;border-right:1px solid var(--line);display:flex;flex-direction:column;gap:1.5rem;background:var(--card);overflow-y:auto}
 .brand{font-weight:680;letter-spacing:-.01em;font-size:1.05rem;padding:0 .65rem}
 .brand::before{content:'';display:inline-block;width:.62em;height:.62em;margin-right:.55em;border:.17em solid var(--accent);border-radius:50%}
 nav{display:flex;flex-direction:column;gap:.15rem}
@@ -251,7 +251,7 @@ input[type=file]{width:100%}
 @media(max-width:34rem){.beside,.checks li{grid-template-columns:minmax(0,1fr)}}
 main>button{align-self:flex-start}
 @media(min-width:84rem){.halves{grid-template:auto 1fr/minmax(0,1fr) minmax(0,1fr)}.halves>:nth-child(2){grid-area:1/2/span 2}}
-@media(max-width:56rem){body{display:block}.side{position:static;height:auto;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side nav{mask-image:linear-gradient(to right,#000 calc(100% - 2.2rem),transparent)}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
+@media(max-width:56rem){body{display:block}.side{position:static;height:auto;overflow:visible;border-right:0;border-bottom:1px solid var(--line);padding:.8rem 1rem .5rem;gap:.6rem;display:grid;grid-template-columns:1fr auto;align-items:center}.side nav{grid-column:1/-1;grid-row:2;flex-direction:row;overflow-x:auto;margin:0 -1rem;padding:2px 1rem .3rem}.side nav a{white-space:nowrap}.side nav{mask-image:linear-gradient(to right,#000 calc(100% - 2.2rem),transparent)}.side .brand{padding:0}.who{margin:0;padding:0}.float{right:auto;left:0}.title .actions{width:100%}}
 @media(max-width:30rem){.option.choice-row{grid-template-columns:minmax(0,1fr) auto}.choice-row input+input{grid-row:2;grid-column:1/-1}.tiles{grid-template-columns:1fr 1fr}.tiles>:last-child:nth-child(odd){grid-column:1/-1}.float{position:fixed;left:1rem;right:1rem;top:auto;bottom:1rem;width:auto}}
 @media(min-width:160rem){body{font-size:18px;grid-template-columns:15rem minmax(0,1fr)}code,pre{font-size:16px}main{max-width:none}}
 @media print{body{display:block}.side,.actions,.choices,.skip,form{display:none}}
