@@ -268,7 +268,7 @@ const answerFault = async (entrance: Entrance, ctx: Koa.Context, context: Reques
   const { route, routeGeneration, about, headers } = context
   // A path that can't be parsed has no form of its own; `ctx.path` would throw.
   const form = route === null ? entrance.lost.form(ctx.url) : (route.errors ?? errorEnvelope)
-  const { status, body } = form(about, error)
+  const { status, body } = form(about, error, ctx.headers)
   Object.assign(
     headers,
     entrance.waits(error),

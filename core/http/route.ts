@@ -96,7 +96,8 @@ export interface Request<Input, Query, Who, Path extends string = string> {
 }
 
 /** How a family of routes renders errors, where the envelope is not the rule. */
-export type Render = (about: About, error: GatewayError) => { readonly status: number; readonly body: unknown }
+export type Render = (about: About, error: GatewayError, headers: IncomingHttpHeaders) => Rendered
+type Rendered = { readonly status: number; readonly body: unknown }
 
 export type { StraightCall, StraightEntry } from './straight-call.ts'
 

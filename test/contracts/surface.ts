@@ -82,7 +82,7 @@ const contract = {
         new Unauthorized(),
         new Unavailable(undefined, { cause }),
       ]) {
-        const told = errors?.(about, error)
+        const told = errors?.(about, error, {})
         if (told === undefined) continue
         // The Messages dialect has a status of its own for backends that are overloaded.
         ok(told.status === error.status || (told.status === 529 && error.status === 503), `${told.status}`)

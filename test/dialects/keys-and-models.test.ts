@@ -55,6 +55,25 @@ t.test('models have names for ids, in the shape of the caller’s dialect', asyn
   t.equal((await fetch(doors.base, { method: 'HEAD' })).status, 200, 'somebody is there')
 })
 
+t.test('an error of /v1 has the form of the Messages dialect for its clients', async (t) => {
+  const doors = await opened(t, hello)
+  const spoken = { 'anthropic-version': '2023-06-01', 'x-api-key': doors.key }
+  for (const [path, headers, status, type] of [
+    ['/v1/models', { ...spoken, 'x-api-key': 'other' }, 401, 'authentication_error'],
+    ['/v1/models/nobody', spoken, 404, 'not_found_error'],
+    ['/v1/skills', spoken, 404, 'not_found_error'],
+  ] as const) {
+    const answer = await fetch(doors.base + path, { headers })
+    const id = answer.headers.get('x-request-id')!
+    t.match([answer.status, await answer.json()], [status, { type: 'error', error: { type }, request_id: id }], path)
+    if (path !== '/v1/skills')
+      t.equal(answer.headers.get('request-id'), id, `${path} has the id where the client reads it`)
+    const { 'anthropic-version': _, ...plain } = headers
+    const other = (await (await fetch(doors.base + path, { headers: plain })).json()) as { error: object }
+    t.ok('param' in other.error && !('type' in other), `${path} without the version`)
+  }
+})
+
 t.test('standard handlers serve under v1 with the errors of the dialect', async (t) => {
   const doors = await opened(t, hello)
   const whole = await doors.call('POST', '/v1/chat/completions', { model: 'chat', messages })

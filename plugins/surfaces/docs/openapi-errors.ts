@@ -95,7 +95,7 @@ const about = { env: 'production', id: '01a1fc7c-78dd-71b9-a66b-ea0f67dc77a8' } 
 /** An error of this status as the route writes it, whose own status may be another; the body is JSON. */
 export const exampleOf = (route: AnyRoute, status: number): { readonly status: number; readonly body: unknown } => {
   const { error } = status === 400 && route.faults?.[422] ? { error: malformed } : sampleOf(status)
-  const written = (route.errors ?? errorEnvelope)(about, error)
+  const written = (route.errors ?? errorEnvelope)(about, error, {})
   return { status: written.status, body: JSON.parse(JSON.stringify(written.body)) }
 }
 

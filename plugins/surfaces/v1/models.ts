@@ -1,15 +1,20 @@
+import * as v from 'valibot'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { asOpenai, listing, openaiFaults } from '../shared/dialect-route.ts'
-import type { ModelsRequest } from '../shared/usable-models.ts'
+import { listing, messagesFaults, openaiFaults } from '../shared/dialect-route.ts'
+import { asSpoken, speaksMessages } from './dialect-route.ts'
 
 const finding = lazy(() => import('../shared/usable-models.ts'))
 
-/** Callers of the Messages dialect name its version on every request. */
-const speaksMessages = ({ headers }: Pick<ModelsRequest, 'headers'>): boolean =>
-  headers['anthropic-version'] !== undefined
+const spoken = {
+  ...listing,
+  errors: asSpoken,
+  faults: { default: v.pipe(v.union([openaiFaults.default, messagesFaults.default]), v.title('SpokenError')) },
+  // Anthropic's clients read the id of a request there.
+  headers: { 'request-id': '{id}' },
+} as const
 
 const asOpenaiModel = ({ name, settings, candidates }: Entry) => ({
   id: name,
@@ -26,30 +31,26 @@ const asMessagesModel = ({ name, settings }: Entry) => ({
 })
 
 const list = route({
-  ...listing,
+  ...spoken,
   path: '/v1/models',
   summary: 'Lists the models that the key may use, in the shape of the caller’s dialect.',
-  errors: asOpenai,
-  faults: openaiFaults,
   async handle(request, listed) {
     const { usable } = await finding()
     const entries = await usable(request, listed)
-    if (!speaksMessages(request)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
+    if (!speaksMessages(request.headers)) return json({ object: 'list', data: entries.map(asOpenaiModel) })
     const data = entries.filter(({ does }) => does.has('chat')).map(asMessagesModel)
     return json({ data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null })
   },
 })
 
 const one = route({
-  ...listing,
+  ...spoken,
   path: '/v1/models/{model}',
   summary: 'Describes a model, in the shape of the caller’s dialect.',
-  errors: asOpenai,
-  faults: openaiFaults,
   async handle(request, listed) {
     const { usedBy } = await finding()
     const entry = await usedBy(request, request.params.model, listed)
-    return json((speaksMessages(request) ? asMessagesModel : asOpenaiModel)(entry))
+    return json((speaksMessages(request.headers) ? asMessagesModel : asOpenaiModel)(entry))
   },
 })
 
