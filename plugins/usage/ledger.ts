@@ -39,6 +39,7 @@ export const ledger = plugin({
     let calls = 0
     let beatAt = clock.now()
     let alarm: Alarm | null = null
+    let isOver = false
     let writing: Promise<void> | null = null
 
     const failed = (cause: unknown) => log.error('usage.unkept', {}, cause)
@@ -127,7 +128,7 @@ export const ledger = plugin({
       }))
     }
     const arm = () => {
-      alarm ??= clock.alarm(every, () => void flush())
+      if (!isOver) alarm ??= clock.alarm(every, () => void flush())
     }
 
     const takeOver = (): void => {
@@ -156,7 +157,9 @@ export const ledger = plugin({
       if (call !== null && journals.lasting && !own.book.calls.has(call)) return
       const { tags, day, organization } = place
       const bounded = tags === undefined ? place : { ...place, tags: bound(organization, day, tags) }
-      if (!own[note](['count', call, bounded, counts])) log.error('usage.lost', { model: place.model, day })
+      // A call that outlives the ledger counts with the next process, by its journal.
+      const hasRoom = own[isOver ? 'note' : note](['count', call, bounded, counts])
+      if (!hasRoom || (isOver && !own.keeps())) log.error('usage.lost', { model: place.model, day })
       arm()
     }
 
@@ -181,6 +184,7 @@ export const ledger = plugin({
         // What a journal keeps is written by the next process.
         const lost = sheetsOf(accounts().filter(({ keeps }) => !keeps()))
         if (lost > 0) log.error('usage.lost', { rows: lost })
+        isOver = true
         alarm?.off()
         own?.leave()
       },

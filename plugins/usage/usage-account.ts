@@ -144,7 +144,10 @@ const breakable = (opened: Journal | null, failed: (cause: unknown) => void): Br
       return journal !== null
     },
     end(isWritten) {
-      if (isWritten) attempt((whole) => whole.remove())
+      if (isWritten) {
+        attempt((whole) => whole.remove())
+        journal = null
+      }
       const broken = left.journal()
       if (broken !== null && (isWritten || left.isVoid())) left.remove(broken)
     },

@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
@@ -453,6 +464,50 @@ t.test('a process that ends with a broken journal tries it once more', async (t)
   t.equal(await requests(), 1)
   await other.dispose()
 })
+
+t.test(
+  'a call that ends after its ledger counts with the next process, and nothing writes to a closed store',
+  async (t) => {
+    const { clock, shelf, place, down, begin, requests } = breaking()
+    const process = begin()
+    const call = process.ledger.open(place, () => ({ requests: 10 }))
+    process.ledger.keep()
+    await process.dispose()
+    down.isDown = true
+    process.ledger.settle(call, place, { requests: 1 })
+    await clock.pass(5_000)
+    t.same(process.events, [], 'the journal keeps the counts')
+    down.isDown = false
+    shelf.gone.add([...shelf.kept.values()][0]!.owner)
+    const other = begin()
+    await clock.pass(8_000)
+    t.equal(await requests(), 1)
+    await other.dispose()
+  },
+)
+
+t.test(
+  'a call that begins after its ledger writes to no file, and the log tells that nothing keeps its counts',
+  async (t) => {
+    const folder = join(t.testdir({}), 'usage')
+    const store = memory.create({}, {}, 'memory')
+    const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
+    const process = processOf(store, clock, folder, () => false)
+    const place: Place = { organization: 'o', key: 'k', user: 'u', day: '2030-01-31', model: 'm' }
+    process.ledger.add(place, { requests: 1 })
+    await process.dispose()
+    t.same(readdirSync(folder), [])
+    const foreign = join(t.testdirName, 'foreign')
+    // A new file gets the number that the journal had.
+    const descriptor = openSync(foreign, 'w')
+    const call = process.ledger.open(place, () => ({ requests: 1 }))
+    process.ledger.settle(call, place, { requests: 1 })
+    process.ledger.keep()
+    closeSync(descriptor)
+    t.equal(readFileSync(foreign, 'utf8'), '')
+    t.same(process.events, ['usage.lost'])
+  },
+)
 
 t.test('a journal that goes leaves no half of a new one, and neither does one that is taken', (t) => {
   const folder = join(t.testdir({}), 'usage')
