@@ -87,6 +87,10 @@ export interface SentFilesOptions {
 
 const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
 
+const removeAll = async (files: SentFilesOptions['files'], ids: Iterable<string>): Promise<void> => {
+  await Promise.all([...ids].map((id) => files.remove(id).catch((error) => isGone(error) || Promise.reject(error))))
+}
+
 /** Seals and sends local files. The same content is sent once. Rejects when the file of the store is damaged. */
 export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOptions): Promise<SentFiles> => {
   const memory = await memoryOf(store, kek)
@@ -144,8 +148,6 @@ export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOption
   return {
     isId: isFileId,
     idOf: async (path, told, wish) => (isFileId(path) ? path : idOfPath(path, told, wish)),
-    async end() {
-      await Promise.all([...own].map((id) => files.remove(id).catch((error) => isGone(error) || Promise.reject(error))))
-    },
+    end: () => removeAll(files, own),
   }
 }

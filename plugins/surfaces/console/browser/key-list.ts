@@ -172,6 +172,13 @@ const states = ['active', 'expired', 'revoked']
 const stateChoice = (choice: Choice, chosen: (state: string) => void): HTMLElement =>
   filterSelect({ name: 'state', label: 'State', of: String }, states, choice.state, chosen)
 
+/** The page that an address names, or the last page where the list no longer has that one. */
+const readNamed = async (gateway: Gateway, choice: Choice): Promise<Listed> => {
+  const listed = await read(gateway, choice)
+  const last = Math.max(1, Math.ceil(listed.pagination.total / pageRows))
+  return choice.page <= last ? listed : read(gateway, Object.assign(choice, { page: last }))
+}
+
 /** Keys as the gateway searches, filters and orders them, in pages. */
 export const keyList = async (view: View): Promise<readonly Child[]> => {
   const { gateway } = view
@@ -215,11 +222,7 @@ export const keyList = async (view: View): Promise<readonly Child[]> => {
     ...{ value: choice.team, placeholder: 'Team: all', 'aria-label': 'Team', 'data-filter': 'team' },
     on: { change: ({ target }) => keep({ team: (target as HTMLInputElement).value.trim() }) },
   })
-  const listed = await read(gateway, choice)
-  const last = Math.max(1, Math.ceil(listed.pagination.total / pageRows))
-  // An address may name a page that the list no longer has.
-  if (choice.page <= last) show(listed)
-  else show(await read(gateway, Object.assign(choice, { page: last })))
+  show(await readNamed(gateway, choice))
   return [
     heading('Keys', link('New key', '#/keys/new', 'button main')),
     div(

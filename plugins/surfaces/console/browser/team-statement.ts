@@ -25,7 +25,7 @@ const monthChoice = ({ go }: View, name: string, chosen: string): HTMLElement =>
   })
 }
 
-/** By the ids of keys. Keys of one name are told apart by their last letters. */
+/** By the ids of keys. A name that several keys have shows their last letters, too. */
 const namesOf = (keys: readonly Key[]): ReadonlyMap<string, string> => {
   const times = new Map<string, number>()
   for (const { name } of keys) times.set(name, (times.get(name) ?? 0) + 1)
