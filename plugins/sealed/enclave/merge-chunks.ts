@@ -13,27 +13,39 @@ export const mergedChunk = (one: Chunk, other: Chunk): Chunk => {
 }
 
 /** Texts and lists grow; the role, the index and other single values are the latest ones. */
-const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => {
-  const delta: Record<string, unknown> = { ...one.delta }
-  for (const [name, value] of fieldsOf(other.delta)) {
-    const before = delta[name]
-    if (value == null && before !== undefined) continue
-    if (value == null) delta[name] = value
+const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => ({
+  ...one,
+  ...other,
+  delta: joinedFields(one.delta, other.delta, (name) => name !== 'role'),
+  finish_reason: other.finish_reason ?? one.finish_reason,
+  ...((one.logprobs ?? other.logprobs) != null && { logprobs: listsOf(one.logprobs, other.logprobs) }),
+})
+
+const isFields = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Texts of calls and of sound, which come in pieces. Each chunk repeats any other text of theirs whole. */
+const growing: ReadonlySet<string> = new Set(['arguments', 'input', 'data', 'transcript'])
+
+/** Null and an empty text replace nothing: some backends repeat the members of a call so. */
+const joinedFields = <T extends object>(one: T, other: T, grows: (name: string) => boolean): T => {
+  const fields = { ...one } as Record<string, unknown>
+  for (const [name, value] of fieldsOf(other)) {
+    const before = fields[name]
+    if (value == null || value === '') fields[name] = before ?? value
     else if (name === 'tool_calls')
-      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[])
-    else if (name !== 'role' && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
+      fields[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[])
+    else if (typeof before === 'string' && typeof value === 'string')
+      fields[name] = grows(name) ? before + value : value
     else if (Array.isArray(before) && Array.isArray(value))
-      delta[name] = [...(before as unknown[]), ...(value as unknown[])]
-    else delta[name] = value
+      fields[name] = [...(before as unknown[]), ...(value as unknown[])]
+    else if (isFields(before) && isFields(value)) fields[name] = pieces(before, value)
+    else fields[name] = value
   }
-  return {
-    ...one,
-    ...other,
-    delta,
-    finish_reason: other.finish_reason ?? one.finish_reason,
-    ...((one.logprobs ?? other.logprobs) != null && { logprobs: listsOf(one.logprobs, other.logprobs) }),
-  }
+  return fields as T
 }
+
+const pieces = <T extends object>(one: T, other: T): T => joinedFields(one, other, (name) => growing.has(name))
 
 /** Skips the name that would set the prototype of an object. */
 const fieldsOf = (value: object): readonly (readonly [string, unknown])[] =>
@@ -49,10 +61,7 @@ const callsOf = (
     const at = calls.findIndex(({ index }) => index === part.index)
     const before = calls[at]
     if (before === undefined) calls.push(part)
-    else {
-      const args = (before.function?.arguments ?? '') + (part.function?.arguments ?? '')
-      calls[at] = { ...before, ...part, function: { ...before.function, ...part.function, arguments: args } }
-    }
+    else calls[at] = pieces(before, part)
   }
   return calls
 }

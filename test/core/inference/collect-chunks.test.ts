@@ -94,3 +94,48 @@ t.test('two chunks become one: texts are joined, and what is said once is kept',
   t.match(mergedChunk(chunk('{"content":"a"}'), chunk('{"content":null}')).choices[0]!.delta, { content: 'a' })
   t.end()
 })
+
+t.test('pieces of calls and of sound become one, and null or an empty text replaces none', (t) => {
+  const merged = (...deltas: readonly object[]) =>
+    deltas.map((delta) => chunk(JSON.stringify(delta))).reduce(mergedChunk).choices[0]!.delta
+  const call = (part: object) => ({ tool_calls: [{ index: 0, ...part }] })
+  const begun = call({ id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } })
+  for (const nothing of [null, ''])
+    t.same(
+      merged(
+        { role: 'assistant', ...begun },
+        { role: nothing, ...call({ id: nothing, type: nothing, function: { name: nothing, arguments: '{"city"' } }) },
+        call({ id: nothing, function: { arguments: ':1}' } }),
+      ),
+      {
+        role: 'assistant',
+        ...call({ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":1}' } }),
+      },
+      `with ${JSON.stringify(nothing)}`,
+    )
+  t.same(
+    merged(
+      call({ id: 'c2', type: 'custom', custom: { name: 'sql', input: '' } }),
+      call({ custom: { input: 'select ' } }),
+      call({ custom: { input: '1' } }),
+    ),
+    call({ id: 'c2', type: 'custom', custom: { name: 'sql', input: 'select 1' } }),
+  )
+  t.same(
+    merged(
+      { function_call: { name: 'weather', arguments: '' } },
+      { function_call: { arguments: '{"a"' } },
+      { function_call: { arguments: ':1}' } },
+    ),
+    { function_call: { name: 'weather', arguments: '{"a":1}' } },
+  )
+  t.same(
+    merged(
+      { audio: { id: 'a', data: 'AA', transcript: 'one ' } },
+      { audio: { data: 'BB', transcript: 'two' } },
+      { audio: { expires_at: 9 } },
+    ),
+    { audio: { id: 'a', data: 'AABB', transcript: 'one two', expires_at: 9 } },
+  )
+  t.end()
+})
