@@ -29,20 +29,19 @@ const growing: ReadonlySet<string> = new Set(['arguments', 'input', 'data', 'tra
 
 /** Null and an empty text replace nothing: some backends repeat the members of a call so. */
 const joinedFields = <T extends object>(one: T, other: T, grows: (name: string) => boolean): T => {
-  const fields = { ...one } as Record<string, unknown>
+  const delta = { ...one } as Record<string, unknown>
   for (const [name, value] of fieldsOf(other)) {
-    const before = fields[name]
-    if (value == null || value === '') fields[name] = before ?? value
+    const before = delta[name]
+    if (value == null || value === '') delta[name] = before ?? value
     else if (name === 'tool_calls')
-      fields[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[])
-    else if (typeof before === 'string' && typeof value === 'string')
-      fields[name] = grows(name) ? before + value : value
+      delta[name] = callsOf(before as readonly ToolCallPart[] | null, value as readonly ToolCallPart[])
+    else if (grows(name) && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
     else if (Array.isArray(before) && Array.isArray(value))
-      fields[name] = [...(before as unknown[]), ...(value as unknown[])]
-    else if (isFields(before) && isFields(value)) fields[name] = pieces(before, value)
-    else fields[name] = value
+      delta[name] = [...(before as unknown[]), ...(value as unknown[])]
+    else if (isFields(before) && isFields(value)) delta[name] = pieces(before, value)
+    else delta[name] = value
   }
-  return fields as T
+  return delta as T
 }
 
 const pieces = <T extends object>(one: T, other: T): T => joinedFields(one, other, (name) => growing.has(name))

@@ -7,6 +7,8 @@ import { type PlatformPolicy, type ReadPolicy, type SignedText, readPolicy } fro
 import { platformOf, platforms } from './platforms.ts'
 import type { Platform } from './profiles.ts'
 import { demand, refuse } from './reasons.ts'
+import type { Enrolment } from './enrolment.ts'
+import type { Notices } from './notices.ts'
 import { type Release, type Releases, type State, readReleases } from './releases.ts'
 import { concat, same, utf8 } from '../wire/bytes.ts'
 import { digest } from './keys.ts'
@@ -173,18 +175,22 @@ const enrolling = async ({ machines: keys }: ReadPolicy, rules: Rules, now: numb
 const seenName = (list: { readonly name: string; readonly format?: string }): string =>
   list.format === undefined ? list.name : `${list.format} ${list.name}`
 
-/** Throws when a number is lower than remembered. What is signed counts from here on, also when it refuses what runs. */
+/** Throws when a number is lower than remembered. `list` has releases; the other lists are notices and machines. */
 const remember = async (
-  { memory }: ReadPolicy,
+  read: ReadPolicy,
   found: PlatformFacts,
-  lists: readonly { readonly name: string; readonly format?: string; readonly serial: number }[],
+  list: Releases | null,
+  others: readonly (Notices | Enrolment | null)[],
   checks: Checks,
 ): Promise<void> => {
-  if (memory === undefined) return
+  const lists = [list, ...others].filter((text) => text !== null)
   const seen = { ...found.seen, releases: Object.fromEntries(lists.map((list) => [seenName(list), list.serial])) }
-  const before = await memory.load()
-  await checks.run('memory', () => checkSeen(seen, before))
-  await memory.save(mergeSeen(before, seen))
+  // What is signed counts from here on, also when it refuses what runs.
+  if (read.memory !== undefined) {
+    const before = await read.memory.load()
+    await checks.run('memory', () => checkSeen(seen, before))
+    await read.memory.save(mergeSeen(before, seen))
+  }
 }
 
 /** Throws unless the policy accepts this type of platform, in the one known version of the format. */
@@ -212,9 +218,9 @@ export const inspect = async (
   const { enrolment, rules } = await checks.run('machines', () => enrolling(read, known, now))
   const { fields, platform } = await checks.run('type', () => typed(evidence, rules))
   const found = await find(platform, fields, rules, now, checks)
-  const lists = [notices, enrolment].filter((list) => list !== null)
-  await remember(read, found, lists, checks)
   await checks.run('report data', () => checkReportData(fields, found.reportData, keysetHash, challenge))
+  await remember(read, found, null, [notices, enrolment], checks)
+  const lists = [notices, enrolment].filter((list) => list !== null)
   const pieces = lists.map(({ name, issued, ends }) => ({ piece: name, issued, ends }))
   const warnings = isEnrolled(rules, platform) ? found.warnings : [anyMachine, ...found.warnings]
   return { ...found, collateral: [...found.collateral, ...pieces], warnings }
@@ -239,7 +245,7 @@ export const appraise = async (
   const found = await find(platform, fields, rules, now, checks)
   const list = await checks.run('releases', () => listOf(rules, question))
   const lists = [list, notices, enrolment].filter((text) => text !== null)
-  await remember(read, found, lists, checks)
+  await remember(read, found, list, [notices, enrolment], checks)
   await checks.run('measurement', () => checkMeasurement(rules, list, platform, found))
   const release = await checks.run('release', () => checkRelease(rules, list, platform, found, question))
   await checks.run('report data', () =>
