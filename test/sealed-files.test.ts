@@ -60,6 +60,15 @@ for (const [name, adapters] of Object.entries(environments)) {
       await t.rejects(client.files.download(id), faulty({ fault: 'refused', status: 404 }))
     })
 
+    await t.test('have names of 448 bytes at most, and a longer one is refused before anything goes out', async (t) => {
+      const named = (name: string) => client.files.upload({ name, bytes: randomBytes(9) })
+      const longest = '世'.repeat(149) + 'x'
+      const { id, name } = await named(longest)
+      t.equal(name, longest)
+      await client.files.remove(id)
+      await t.rejects(named(`${longest}x`), faulty({ fault: 'long_name', status: null }))
+    })
+
     await t.test('open for nobody else, and not when they were changed', async (t) => {
       const { id } = await client.files.upload({ name: 'a', bytes: randomBytes(2_000_000) })
       const stranger = clientOf(gateway, { kek: newKek() })

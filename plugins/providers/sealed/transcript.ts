@@ -21,10 +21,20 @@ interface Results {
   readonly utterances?: readonly (Timed & { readonly transcript: string })[]
 }
 
+/** In bytes, and characters that fit into them in any case. */
+const [mostName, fitting] = [255, 60]
+
+/** A name as the sealed route takes it: without control characters, and no brace first. The ending tells the form of the sound. */
+const sealableName = (name: string): string => {
+  const plain = name.replace(/\p{Cc}/gu, '')
+  const short = Buffer.byteLength(plain) > mostName ? [...plain].slice(-fitting).join('') : plain
+  return short.replace(/^\{+/, '') || 'audio'
+}
+
 /** The call as the sealed route takes it. Fields that the gateway does not know stay outside. */
 export const sealedAudio = ({ model, audio, ...call }: TranscribeCall): AudioParams => ({
   model,
-  file: { name: audio.name, bytes: audio.bytes },
+  file: { name: sealableName(audio.name), bytes: audio.bytes },
   ...(call.language !== undefined && { language: call.language }),
   ...(call.detectLanguage !== undefined && { detect_language: call.detectLanguage }),
   ...(call.prompt !== undefined && { prompt: call.prompt }),

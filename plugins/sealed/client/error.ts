@@ -13,6 +13,7 @@ export const sentences = {
   busy: 'Too many requests, or a chat stream is open already',
   too_large: 'The request or its file is too large',
   changed: 'The file changed while it was read',
+  long_name: 'The name of the file has more than 448 bytes',
   over_quota: 'The file finds no place in the storage of the organisation',
   unavailable: 'The service is temporarily unavailable',
   failed: 'The request failed inside the enclave',

@@ -16,6 +16,9 @@ import { clearRefusal } from './seal-request.ts'
 /** In bytes: a longer file is sealed in chunks, so that no reader holds it whole. */
 const chunked = 1024 * 1024
 
+/** In bytes of UTF-8: a record has no place for the seal of a longer name. */
+const mostName = 448
+
 /** In hex, under keys derived from the file's key. */
 const labelsOf = ({ name, mime }: Source, dek: Uint8Array) => ({
   encrypted_name: toHex(sealLabel(dek, 'name', name)),
@@ -67,6 +70,7 @@ export const uploader = (
 
   return async (file, options = {}) => {
     const source = sourceOf(file)
+    if (utf8(source.name).length > mostName) throw new SealgateError('long_name')
     const clientHash = fromHex(keys.hash(await digestOf(source, options.signal)), 32)!
     // The enclave's keys are fetched and verified before a long content is sent.
     if (options.index) await sealParts(indexNames, {}, options.signal ?? null, true)

@@ -139,6 +139,15 @@ t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
   t.match(told.at(-1)?.usage, { total_tokens: 12 }, 'a stream is always counted')
   t.notOk(stage.calls.some(({ body }) => 'receipt' in body), 'a wish for a receipt is for the one who seals') // prettier-ignore
   const audio = { name: 'a.wav', mime: 'audio/wav', bytes: new Uint8Array([82, 73, 70, 70]) }
+  for (const name of ['{take 1}.wav', '{{', 'a\tb.wav', `${'世'.repeat(100)}.wav`, '😀'.repeat(64)])
+    t.match(
+      await inner.transcribe?.(
+        { model: 'hearing', audio: { ...audio, name }, translate: false, granularities: [] },
+        signal,
+      ),
+      { text: 'heard' },
+      name,
+    )
   for (const translate of [false, true])
     t.match(await inner.transcribe?.({ model: 'hearing', audio, translate, granularities: [] }, signal), {
       text: 'heard',
