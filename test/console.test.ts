@@ -272,7 +272,8 @@ t.test('the own machine hands its key to the gateway that was named, and to no o
   })
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
   const to = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/taken`
-  const gateway = createServer((_, answer) => answer.writeHead(302, { location: to, 'set-cookie': 'a=b' }).end())
+  const told = { location: to, 'set-cookie': 'a=b', 'x-sealgate-refusal': 'ab' }
+  const gateway = createServer((_, answer) => answer.writeHead(302, told).end())
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
   t.teardown(() => [elsewhere, gateway].map((server) => server.close().closeAllConnections()))
   const base = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
@@ -284,5 +285,6 @@ t.test('the own machine hands its key to the gateway that was named, and to no o
   t.equal(answer.status, 302)
   t.equal(answer.headers.get('location'), null)
   t.equal(answer.headers.get('set-cookie'), null)
+  t.equal(answer.headers.get('x-sealgate-refusal'), 'ab', 'the page reads what the enclave sealed of a 429')
   t.same(asked, [], 'a redirect is not followed')
 })

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Unavailable } from '../../../core/errors.ts'
+import { refusalHeader } from '../../../plugins/sealed/wire/body.ts'
 import { type PageRequest, addressOf } from './page-request.ts'
 
 /** Headers of the page that the gateway reads. */
@@ -17,6 +18,7 @@ const answered = [
   'retry-after-ms',
   'x-request-id',
   'x-sealgate-dropped',
+  refusalHeader,
 ] as const
 
 /** The gateway behind this console, and the key that the page never sees. */
