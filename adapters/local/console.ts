@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { built } from '../../plugins/surfaces/console/built.ts'
 import { connect } from '../../plugins/sealed/client/client.ts'
 import { type ClientValues, clientOf, clientOptions, policyOf } from './client-options.ts'
+import { portOf } from './option-values.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { heldKeys } from './console/held-keys.ts'
 import { ownFiles } from './console/own-files.ts'
@@ -69,13 +70,6 @@ export const ownConsole = async (
 const policyText = async ({ policy, measurements }: ClientValues): Promise<string | null> => {
   if (measurements !== undefined) return JSON.stringify({ measurements: policyOf({ measurements }).measurements })
   return policy === undefined ? null : readFile(policy, 'utf8')
-}
-
-/** Port 0 lets the system choose a free port. */
-const portOf = (text: string): number => {
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('--port is a number up to 65535')
-  return port
 }
 
 /** The scripts of this installation, as the page of the playground lists those that it runs. */

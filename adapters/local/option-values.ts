@@ -16,3 +16,13 @@ export const timeOf = (text: string | undefined, otherwise = Date.now()): number
   if (isDay(text.slice(0, 10)) && clock.test(text.slice(10)) && !Number.isNaN(time)) return time
   throw new Error('--at is a time, such as 2026-11-01T12:00:00Z')
 }
+
+/** Both bounds are inclusive. Throws with the sentence for any other text; an empty one is a variable of a script that is not set. */
+export const wholeNumberOf = (text: string, least: number, most: number, sentence: string): number => {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw new Error(sentence)
+}
+
+/** Port 0 lets the system choose a free port. */
+export const portOf = (text: string): number => wholeNumberOf(text, 0, 65_535, '--port is a number up to 65535')

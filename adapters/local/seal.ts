@@ -8,6 +8,7 @@ import { admission } from './admission.ts'
 import { localGateway } from './seal/local-gateway.ts'
 import { passing } from './seal/middleware.ts'
 import { type ProgramToRun, checkProgram, runProgram } from './seal/run-program.ts'
+import { portOf, wholeNumberOf } from './option-values.ts'
 import { ownGuards } from './seal/guards.ts'
 import { type SameUser, sameUser } from './socket-owner.ts'
 
@@ -36,8 +37,8 @@ export const seal = async (
   const gateway = clientOf(values, env)
   if (!isLoopback(values.host))
     throw new Error('--host is an address of this machine alone: 127.0.0.1, ::1 or localhost')
-  const port = numberOf(values.port ?? (program === null ? '8788' : '0'), 0, 65_535, '--port is a number up to 65535')
-  const streams = numberOf(values.streams, 1, 1_000, '--streams is a number from 1 to 1000')
+  const port = portOf(values.port ?? (program === null ? '8788' : '0'))
+  const streams = wholeNumberOf(values.streams, 1, 1_000, '--streams is a number from 1 to 1000')
   const origins = originsOf(values.origin)
   const given = tokenOf(values.token ?? env['SEALGATE_SEAL_TOKEN'])
   const guards = await ownGuards(values)
@@ -87,13 +88,6 @@ const splitArguments = (args: readonly string[]): [string[], { command: string; 
   const [command, ...rest] = args.slice(at + 1)
   if (command === undefined) throw new Error('A program is expected behind --')
   return [args.slice(0, at), { command, args: rest }]
-}
-
-/** Both bounds are inclusive. */
-const numberOf = (text: string, least: number, most: number, sentence: string): number => {
-  const number = Number(text)
-  if (!Number.isInteger(number) || number < least || number > most) throw new Error(sentence)
-  return number
 }
 
 /** The port must be local: its callers use the owner's key and read plaintext. */

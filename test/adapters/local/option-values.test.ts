@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isDay, timeOf } from '../../../adapters/local/option-values.ts'
+import { isDay, portOf, timeOf, wholeNumberOf } from '../../../adapters/local/option-values.ts'
 
 t.test('a day is one of the calendar', async (t) => {
   for (const day of ['2028-02-29', '2030-12-31', '0001-01-01']) t.ok(isDay(day), day)
@@ -32,4 +32,11 @@ t.test('a time is a day or a moment, and its order of day and month no guess', a
     '',
   ])
     t.throws(() => timeOf(text), { message: /^--at is a time/ }, text)
+})
+
+t.test('a port is a number, and a variable that is not set is none', async (t) => {
+  t.same(['0', '8788', '65535'].map(portOf), [0, 8788, 65_535])
+  for (const text of ['', ' ', '-1', '65536', '0x10', '1e3', '80.0', 'http'])
+    t.throws(() => portOf(text), { message: '--port is a number up to 65535' }, `"${text}"`)
+  t.equal(wholeNumberOf('1', 1, 1, ''), 1, 'both bounds are inside')
 })
