@@ -1,7 +1,9 @@
 import './fakes/unwatched.ts'
+import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { withoutChromium } from './fakes/chromium.ts'
 import { type ConsoleStage, type Tab, consoleStage } from './fakes/console-stage.ts'
+import { consoled } from './fakes/consoled.ts'
 
 const save = async ({ page }: Tab): Promise<void> => {
   await page.getByRole('button', { name: 'Save' }).click()
@@ -30,6 +32,27 @@ const renaming = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await tab.go('#/keys', 'Keys')
   const links = await page.locator('tbody th a').allInnerTexts()
   t.notOk(links.includes(''), 'each key has a link to its page')
+}
+
+/** The largest whole number stands for a key without an end where a program has no null. */
+const ending = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
+  const { page } = tab
+  const { row } = await stage.gateway.keys.create({ name: 'endless', expires_at: Number.MAX_SAFE_INTEGER })
+  await tab.go('#/home', 'Home')
+  await tab.go('#/keys', 'Keys')
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  t.match(await readFile(await (await download).path(), 'utf8'), /endless.*\+275760-09-13/)
+  await page.getByRole('link', { name: 'endless' }).click()
+  await page.getByText('Change this key').click()
+  await page.getByLabel('Budget a day').fill('3')
+  await save(tab)
+  const stored = await stage.gateway.keys.get(row.id, 'default')
+  t.match(
+    stored,
+    { limits: { costPerDay: 3 }, expires_at: Number.MAX_SAFE_INTEGER },
+    'an end that nobody touches stays',
+  )
 }
 
 const undoing = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
@@ -113,11 +136,25 @@ const leavingLow = async (t: Test, stage: ConsoleStage): Promise<void> => {
   await page.context().close()
 }
 
+/** The reader's own machine, which was given no file of keys. */
+const keyless = async (t: Test, { base, key, browse }: ConsoleStage): Promise<void> => {
+  const own = await consoled(t, ['--gateway', base], { SEALGATE_KEY: key })
+  const { page } = await browse()
+  await page.goto(own.address)
+  await page.getByRole('link', { name: 'Files' }).click()
+  await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
+  const words = await page.innerText('main')
+  t.match(words, 'sealgate console --gateway URL --keys FILE')
+  t.notMatch(words, 'a page of the gateway', 'the page is no page of the gateway')
+  await page.context().close()
+}
+
 t.test('forms and lists of the console', { skip: withoutChromium }, async (t) => {
   const stage = await consoleStage(t)
   const tab = await stage.browse()
   await tab.signIn(stage.key)
   await t.test('a page of a key has the name that the key has now', (t) => renaming(t, stage, tab))
+  await t.test('a key whose end no date has is listed and changed', (t) => ending(t, stage, tab))
   await t.test('a change is undone, and newer text stays', (t) => undoing(t, stage, tab))
   await t.test('a name with spaces stays one name', (t) => quoting(t, stage, tab))
   await t.test('an address behind the last page shows the last page', async (t) => {
@@ -128,5 +165,6 @@ t.test('forms and lists of the console', { skip: withoutChromium }, async (t) =>
   })
   await t.test('a table stays where its reader moved it', (t) => moving(t, stage))
   await t.test('a low window has the way out', (t) => leavingLow(t, stage))
+  await t.test('the own machine without keys asks for a file of them', (t) => keyless(t, stage))
   t.same(tab.faults, [])
 })

@@ -27,9 +27,14 @@ export const costWords = (words = 'Cost'): string => (currency === null ? words 
 export const cost = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? smallMoney.format(value) : money.format(value)
 
+/** The last moment of a date. A key may end later. */
+const lastMs = 8_640_000_000_000_000
+const dated = (at: number): number => Math.min(at, lastMs)
+
 /** A moment in the reader's zone; `at` is Unix time in ms. */
-export const moment = (at: number): string => moments.format(at)
-export const date = (at: number): string => dates.format(at)
+export const moment = (at: number): string => moments.format(dated(at))
+export const date = (at: number): string => dates.format(dated(at))
+export const isoMoment = (at: number): string => new Date(dated(at)).toISOString()
 export const clockTime = (at: number): string => clocks.format(at)
 export const zone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 

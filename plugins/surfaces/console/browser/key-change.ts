@@ -8,8 +8,12 @@ import { field, fieldset } from './parts.ts'
 import { scopeBoxes } from './scope-boxes.ts'
 import { teamField } from './team-field.ts'
 
+/** The last moment of a field for moments. */
+const lastMoment = '9999-12-31T23:59'
+
 const localMoment = (at: number | null): string => {
   if (at === null) return ''
+  if (at > Date.parse(lastMoment)) return lastMoment
   const offset = new Date(at).getTimezoneOffset() * 60_000
   return new Date(at - offset).toISOString().slice(0, 16)
 }
@@ -65,7 +69,7 @@ const inputs = ({ gateway }: View, self: Self, key: Key): readonly HTMLElement[]
     'In the time zone of this browser; empty for never.',
     // Without a largest year the browser takes six digits, and a year of five is no date: it would become null, for never.
     el('input', {
-      ...{ name: 'expires', type: 'datetime-local', max: '9999-12-31T23:59' },
+      ...{ name: 'expires', type: 'datetime-local', max: lastMoment },
       value: localMoment(key.expires_at),
     }),
   ),

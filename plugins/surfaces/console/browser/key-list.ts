@@ -1,7 +1,7 @@
 import type { Key, Paged } from './answers.ts'
 import { shownCost } from './costs.ts'
 import { type Child, append, el, div } from './element.ts'
-import { costWords, count, date, moment, utcDay, counted } from './format.ts'
+import { costWords, count, date, isoMoment, moment, utcDay, counted } from './format.ts'
 import { type Gateway, type Query, curlOf, pathOf } from './gateway.ts'
 import { budgetWords } from './key-limits.ts'
 import { keySums } from './key-sums.ts'
@@ -55,7 +55,7 @@ const queryOf = ({ q, sort, down, state, team }: Choice): Query => ({
   ...(sort !== '' && { sort: orders[sort] ?? null, direction: down ? 'down' : 'up' }),
 })
 
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+const iso = (at: number | null): string | null => (at === null ? null : isoMoment(at))
 
 const nameColumns = (now: number): readonly Column<Key>[] => [
   {

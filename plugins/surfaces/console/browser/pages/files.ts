@@ -53,6 +53,14 @@ const lockedWords = note(
   ' serves this page from your own machine, which has the key.',
 )
 
+const keylessWords = note(
+  'Names, content and search take your file of keys. ',
+  el('code', {}, 'sealgate kek new'),
+  ' makes one, and ',
+  el('code', {}, 'sealgate console --gateway URL --keys FILE'),
+  ' opens your files with it.',
+)
+
 const list = async (view: View): Promise<readonly Child[]> => {
   const { gateway } = view
   const [{ rows, total }, storage] = await Promise.all([
@@ -85,6 +93,7 @@ export const files: Page = {
     const draw = async (): Promise<void> =>
       void renew(region, ...(await list(view)).filter((child) => child instanceof Node))
     await draw()
-    return [heading('Files'), own?.kid == null ? lockedWords : await ownFiles(view, draw), region]
+    const locked = own === null ? lockedWords : own.kid === null ? keylessWords : null
+    return [heading('Files'), locked ?? (await ownFiles(view, draw)), region]
   },
 }
