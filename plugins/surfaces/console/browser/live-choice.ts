@@ -14,12 +14,9 @@ export interface LiveChoice {
 
 const isFailed = ({ status }: Running): boolean => status !== null && status >= 400
 
-/** Whether nothing of a request changes any more. */
-export const isOver = ({ ms, lost }: Running): boolean => ms !== null || lost === true
-
 const filters: Readonly<Record<string, (request: Running) => boolean>> = {
   all: () => true,
-  running: (request) => !isOver(request),
+  running: ({ ms, lost }) => ms === null && lost !== true,
   failed: isFailed,
   rescued: ({ attempts }) => attempts.length > 1,
 }

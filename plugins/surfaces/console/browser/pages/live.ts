@@ -3,7 +3,7 @@ import type { Child } from '../element.ts'
 import { count, counted } from '../format.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
-import { isOver, liveChoice } from '../live-choice.ts'
+import { liveChoice } from '../live-choice.ts'
 import { liveDetail } from '../live-detail.ts'
 import { liveFeed, livePath } from '../live-feed.ts'
 import { type KeyNames, liveTable } from '../live-table.ts'
@@ -47,9 +47,10 @@ const list = (view: View, names: KeyNames): readonly Child[] => {
   const region = stack()
   const state = toldPlace()
   let paused = false
+  /** A row that changes is another one. */
   let drawn: readonly Running[] | null = null
   const isDrawn = (rows: readonly Running[]): boolean =>
-    drawn?.length === rows.length && rows.length > 0 && rows.every((row, at) => row === drawn?.[at] && isOver(row))
+    drawn?.length === rows.length && rows.length > 0 && rows.every((row, at) => row === drawn?.[at])
   const draw = async (): Promise<void> => {
     const words = told()
     // A status that does not change is not announced again.
