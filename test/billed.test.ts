@@ -228,3 +228,21 @@ t.test('a rescued stream costs what each of its backends has counted', async (t)
   await ask()
   t.match(await gateway.next(), { input: 12_000, cached: 8_000, output: 8 }, 'the second one broke too')
 })
+
+t.test('images cost what was drawn where nobody counts, and not what was wanted', async (t) => {
+  const drawer: Upstream = {
+    name: 'a',
+    models: async () => [],
+    draw: async () => [{ mime: 'image/png', bytes: new Uint8Array(3) }],
+  }
+  const prices = { standard: { x: { image_price: 0.04 } } }
+  const models = { pictures: { type: 'IMAGE' as const, price_config: prices, upstreams: [{ provider: 'a' }] } }
+  const gateway = await house(t, { upstreams: [given(Upstream, 'a', () => drawer)] }, { models })
+  for (const stream of [false, true]) {
+    const call = { model: 'pictures', prompt: 'A house', n: 3, stream }
+    const answer = await gateway.call('POST', '/v1/images/generations', call)
+    t.equal(answer.status, 200)
+    await answer.text()
+    t.match(await gateway.next(), { model: 'pictures', cost: 40_000 })
+  }
+})

@@ -28,6 +28,8 @@ type Format = v.InferOutput<typeof formatShape>
 interface Drawing {
   readonly task: Task<'draw'>
   readonly reservation: Reservation<Consumption>
+  /** Tokens, where the backend does not count them. */
+  readonly guess: Usage
   readonly format: Format
   /** As events, of which there are no partial images. */
   readonly stream: boolean
@@ -41,11 +43,9 @@ export const drawImages = async (
   { inference, clock }: { readonly inference: Inference; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<Reply> => {
-  const { task, reservation, format, kind } = drawing
-  const countOf = (drawn: Drawn): Consumption | null => {
-    const usage = usageOf(drawn)
-    return usage && { ...usage, images: drawn.length }
-  }
+  const { task, reservation, guess, format, kind } = drawing
+  // A filter may leave out images that were wanted.
+  const countOf = (drawn: Drawn): Consumption => ({ ...(usageOf(drawn) ?? guess), images: drawn.length })
   const draw = () => settled(reservation, inference.run(task, drawing.ask, signal), countOf)
   const created = () => Math.floor(clock.now() / 1000)
   if (drawing.stream) return events(completed(draw, kind, created), broken, waiting, reservation.headers)

@@ -82,6 +82,7 @@ export const imageEdits = route({
       {
         task: { entry, ability: 'draw', provider: provider ?? null, request: record.id },
         reservation,
+        guess: { input: guess.input, output: 0, estimated: true },
         format: response_format ?? 'b64_json',
         stream,
         kind: 'image_edit',

@@ -38,6 +38,7 @@ export const generations = route({
       {
         task: { entry, ability: 'draw', provider, request: record.id },
         reservation,
+        guess: { input: guess.input, output: 0, estimated: true },
         format: response_format ?? 'b64_json',
         stream: stream === true,
         kind: 'image_generation',
