@@ -56,10 +56,10 @@ const usageIn = async (line: Buffer, used: Batches['used'], pace: Pace): Promise
   return wire === null ? null : (usageOf(wire) ?? { ...nothing, estimated: true })
 }
 
-/** The model as its batches are billed: at the price of this backend in a batch. */
+/** The model as its batches are billed: at the price in a batch of the first model of this backend, which has the batch. */
 export const billedBatch = (entry: Entry, provider: string): BilledModel => ({
   ...entry,
-  candidates: entry.candidates.filter((candidate) => candidate.provider === provider),
+  candidates: entry.candidates.filter((candidate) => candidate.provider === provider).slice(0, 1),
   terms: 'batch',
 })
 
