@@ -246,3 +246,32 @@ t.test('images cost what was drawn where nobody counts, and not what was wanted'
     t.match(await gateway.next(), { model: 'pictures', cost: 40_000 })
   }
 })
+
+t.test('a sound costs its guessed length where the backend tells none, or none that can be', async (t) => {
+  let duration: unknown
+  const server = await backend(t, () => ({
+    headers: { 'content-type': 'application/json' },
+    body: `{"text":"Hi","duration":${JSON.stringify(duration)}}`,
+  }))
+  const prices = { standard: { x: { audio_price_per_min: 0.6 } } }
+  const models = {
+    ears: { type: 'AUDIO_TRANSCRIPTION' as const, price_config: prices, upstreams: [{ provider: 'openai' }] },
+  }
+  const gateway = await house(t, { upstreams: [use(openai, { apiKey: 'k', baseUrl: server.url })] }, { models })
+  for (const [told, seconds] of [
+    ['4.5', 4.5],
+    [-60, 2],
+    ['1e999', 2],
+    ['', 2],
+    [null, 2],
+  ] as const) {
+    duration = told
+    const body = new FormData()
+    body.set('model', 'ears')
+    body.set('file', new Blob([new Uint8Array(32_000)]), 'a.mp3')
+    const headers = { authorization: `Bearer ${gateway.key}` }
+    const answer = await fetch(`${gateway.base}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+    t.equal(answer.status, 200, await answer.text())
+    t.match(await gateway.next(), { cost: seconds * 10_000 }, String(told))
+  }
+})

@@ -12,6 +12,7 @@ import {
   type Transcript,
 } from '../../core/ports/upstream.ts'
 import type { JsonObject } from '../../core/dialects/json-object.ts'
+import { lengthOf } from './shared/media-answers.ts'
 
 /** `start` and `end` are in seconds. An utterance has its text in `transcript`. */
 interface Word {
@@ -48,7 +49,7 @@ const transcriptOf = (native: JsonObject, language: string | null): Transcript =
   return {
     text: heard.transcript,
     language: channel?.detected_language ?? language,
-    duration: metadata.duration ?? null,
+    duration: lengthOf(metadata.duration),
     segments: (results?.utterances ?? []).map(spoken),
     words: (heard.words ?? []).map(spoken),
     native,

@@ -36,16 +36,21 @@ export const transcriptOf = (body: JsonObject): Transcript => {
     ...(spokenBody['speaker'] != null && { speaker: numbered(speakers, spokenBody['speaker']) }),
   })
   const { seconds } = (body['usage'] ?? {}) as { readonly seconds?: unknown }
-  const length = Number(duration ?? seconds ?? Number.NaN)
   return {
     text,
     language: typeof language === 'string' ? language : null,
-    // Some say it in a string, and some with the usage alone.
-    duration: Number.isNaN(length) ? null : length,
+    // Some say it with the usage alone.
+    duration: lengthOf(duration) ?? lengthOf(seconds),
     segments: Array.isArray(segments) ? segments.map(spoken) : [],
     words: Array.isArray(words) ? words.map(spoken) : [],
     answer: body,
   }
+}
+
+/** Seconds, which some say in a string; null for what is no length. */
+export const lengthOf = (told: unknown): number | null => {
+  const length = typeof told === 'number' || (typeof told === 'string' && told !== '') ? Number(told) : Number.NaN
+  return length >= 0 && length < Infinity ? length : null
 }
 
 /** Speakers by name become numbers in the order they are heard. */
