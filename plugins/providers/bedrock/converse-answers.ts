@@ -36,8 +36,16 @@ const usageOf = (told: JsonObject): WireUsage => {
   const [read, written] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')]
   return {
     ...wireUsage({ input: count('inputTokens') + read + written, output: count('outputTokens'), cached: read }),
-    ...(written > 0 && { cache_creation_input_tokens: written }),
+    ...(written > 0 && { cache_creation_input_tokens: written, ...byTime(written, told['cacheDetails']) }),
   }
+}
+
+/** What was written to the cache for an hour has a price of its own. */
+const byTime = (written: number, details: unknown): JsonObject => {
+  const kinds = Array.isArray(details) ? (details as readonly (JsonObject | null)[]) : []
+  const hour = Number(kinds.find((kind) => kind?.['ttl'] === '1h')?.['inputTokens'] ?? 0)
+  if (hour === 0) return {}
+  return { cache_creation: { ephemeral_5m_input_tokens: written - hour, ephemeral_1h_input_tokens: hour } }
 }
 
 /** The answer has neither id nor time, so both are made here. `created` is in Unix seconds. */

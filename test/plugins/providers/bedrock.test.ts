@@ -1,4 +1,5 @@
 import t from 'tap'
+import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
 import type { ChatBody } from '../../../core/ports/upstream.ts'
 import bedrock from '../../../plugins/providers/bedrock.ts'
@@ -320,6 +321,28 @@ t.test('models, profiles, and a list of one’s own', async (t) => {
   }
   t.same(await listing(403), listed, 'credentials that may not list')
   t.match(await failed(listing(401)), { constructor: UpstreamFailed, answered: 401 })
+})
+
+t.test('usage tells what the cache keeps for an hour', async (t) => {
+  const told = { inputTokens: 10, outputTokens: 2, totalTokens: 112, cacheWriteInputTokens: 100 }
+  for (const [cacheDetails, written] of [
+    [
+      [
+        { ttl: '1h', inputTokens: 70 },
+        { ttl: '5m', inputTokens: 30 },
+      ],
+      { written: 30, writtenHour: 70 },
+    ],
+    [[{ ttl: '5m', inputTokens: 100 }, null], { written: 100 }],
+    [undefined, { written: 100 }],
+  ] as const) {
+    const output = { message: { role: 'assistant', content: [{ text: 'ok' }] } }
+    const answer = { output, stopReason: 'end_turn', usage: { ...told, ...(cacheDetails && { cacheDetails }) } }
+    const server = await backend(t, () => ({ headers: json, body: JSON.stringify(answer) }))
+    const ours = await provided(t, bedrock, { region: 'eu-west-1', ...keys, baseUrl: server.url, listUrl: server.url })
+    const { usage } = await completed(ours, { model: 'amazon.nova-lite-v1:0', stream: false, body: { messages } })
+    t.same(usageOf(usage), { input: 110, output: 2, cached: 0, ...written })
+  }
 })
 
 t.test('usage counts what the cache held', async (t) => {
