@@ -145,6 +145,21 @@ t.test('soft budgets refuse nothing; shares are told once for each window', asyn
   )
 })
 
+t.test('calls that end behind the window of their budget tell nothing of it', async (t) => {
+  const scene = house({ gateway: { costPerDay: 0.001 }, budgets: { soft: ['gateway'] } })
+  const told = () => scene.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
+  const used = { input: 300, output: 0 }
+  const late = [await call(scene, 300, 0), await call(scene, 300, 0)]
+  await (await call(scene, 300, 0)).settle(used, 'a')
+  t.same(told(), [50, 80])
+  await scene.clock.pass(12 * hour)
+  await (await call(scene, 100, 0)).settle({ input: 100, output: 0 }, 'a')
+  for (const reservation of late) await reservation.settle(used, 'a')
+  t.same(told(), [50, 80], 'each share once')
+  const stood = scene.seen.findLast(([what]) => what === 'stands')
+  t.ok(Math.abs((stood?.[4] as number) - 0.1) < 1e-9, 'the part of the new day stands')
+})
+
 t.test('a rolling budget tells a share anew when its time has passed', async (t) => {
   const scene = house({ gateway: { costPerDay: 0.001 }, budgets: { window: 'rolling' } })
   const told = () => scene.events.filter(({ event }) => event === 'budget.share').map(({ percent }) => percent)
