@@ -34,7 +34,7 @@ export const budgetWarnings = (
   return (budget, left, now) => {
     const { allowance, of, whose, period } = budget
     const { name, most, per, until = now + per } = allowance
-    // A call may end behind its window, whose shares are told and whose part stands no more.
+    // A call may end behind its window, of which nothing stands any more.
     if (until <= now) return
     const part = Math.max(0, 1 - left / most)
     stands(of, whose, period, part, until)
