@@ -238,6 +238,39 @@ t.test('a server of tools gets numbers with every digit and members in their ord
   for (const { body } of calls) t.match(body, `"arguments":${args}`)
 })
 
+t.test('a result of a server keeps every digit, and guards read it all the same', async (t) => {
+  const value = '{"rows":[{"id":-1234567890123456789}],"mail":"ann@example.org"}'
+  let structured = value
+  const url = await oddServer(t, (message, out) => {
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'x', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [], structuredContent: '@' },
+    }
+    const answer = { jsonrpc: '2.0', id: message?.id, result: results[message?.method] }
+    out.writeHead(200, { 'content-type': 'application/json' })
+    out.end(JSON.stringify(answer).replace('"@"', structured))
+  })
+  const called = async (guards: NonNullable<Asked['guards']>) => {
+    const { base, key } = await house(t, { servers: { post: { url } }, guards })
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"post__x","arguments":{}}}'
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const accept = 'application/json, text/event-stream'
+    return (await fetch(`${base}/mcp`, { method: 'POST', headers: { ...headers, accept }, body })).text()
+  }
+  t.match(await called([]), `"structuredContent":${value}`)
+  const lists = { people: { words: ['ann@example.org'] } }
+  t.match(await called([use(words, { lists })]), 'A guard refuses the answer')
+  const replaced = await called([use(words, { lists: { people: { ...lists.people, then: 'replace' } } })])
+  t.notMatch(replaced, /ann@/, 'what a guard replaces does not leave with the digits')
+  structured = '[1234567890123456789]'
+  t.match(await called([]), '"text":"[1234567890123456789]"', 'a list is the text of the result')
+})
+
 t.test('a key sees what its scopes, its organisation and the list of the server allow', async (t) => {
   const { url } = await mcpServer(t, issues)
   const gateway = await house(t, {

@@ -9,6 +9,7 @@ import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
 import { isJsonObject } from '../../core/dialects/json-object.ts'
 import { readJson } from '../../core/dialects/read-json.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
+import { keepDigits } from './long-numbers.ts'
 import { refusalIn, type Refusal, type RefusalCode } from './refusal.ts'
 
 /** Bytes of a stream that are read and written before other streams have their turn of the loop. */
@@ -202,7 +203,9 @@ const opens = /^\s*\{/
 export const parseObject = (text: string): Record<string, unknown> | null => {
   if (!opens.test(text)) return null
   try {
-    return parsed(text) as Record<string, unknown>
+    const value = parsed(text) as Record<string, unknown>
+    keepDigits(value, text)
+    return value
   } catch {
     return null
   }

@@ -1,3 +1,4 @@
+import { print } from '../../core/dialects/json.ts'
 import { gatheredBytes } from '../../core/gathered-bytes.ts'
 import { freeTurn } from '../../core/dialects/loop-time.ts'
 import { keptText, printKept } from '../../core/dialects/json-text.ts'
@@ -35,12 +36,13 @@ export const printAgain = (value: unknown): string => {
   return text
 }
 
-/** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. */
+/** Characters of all texts in a value, and so much for each member; more than `most` is not counted on. Maps are printed apart. */
 const costOf = (value: unknown, most: number): number => {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
   const text = keptText(value)
   if (text !== undefined) return text.length
+  if (value instanceof Map) return Infinity
   let cost = 0
   // Names of a list's items would cost more than the items.
   if (Array.isArray(value))
@@ -109,6 +111,7 @@ function* printed(printing: Printing, value: unknown): Generator<string> {
   if (isLongText(value)) yield* printedText(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null'
   else if (keptText(value) !== undefined) yield keptText(value)!
+  else if (value instanceof Map) yield print(value)
   else if (printsItself(value) || isShort(printing, value)) yield printKept(value)
   else if (Array.isArray(value)) yield* printedList(printing, value)
   else yield* printedMembers(printing, value)

@@ -1,3 +1,5 @@
+import { print } from '../../../core/dialects/json.ts'
+import { exact } from '../../shared/long-numbers.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
@@ -93,7 +95,7 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
       tool_calls: calls.map((use) => ({
         id: String(use.toolUseId),
         type: 'function',
-        function: { name: String(use.name), arguments: JSON.stringify(use.input ?? {}) },
+        function: { name: String(use.name), arguments: print(exact(use.input ?? {})) },
       })),
     }),
   }

@@ -1,3 +1,4 @@
+import { exact } from '../../shared/long-numbers.ts'
 import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import { fieldsBeyondMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
 import { parseObject } from '../../shared/backend.ts'
@@ -134,7 +135,7 @@ const blocksOf = (message: Message): readonly JsonObject[] => {
   const calls = tool_calls.map(({ id, function: called }) => {
     const input = parseObject(called.arguments || '{}')
     if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
-    return { toolUse: { toolUseId: idOf(id), name: called.name, input } }
+    return { toolUse: { toolUseId: idOf(id), name: called.name, input: exact(input) } }
   })
   return [...blocks, ...calls]
 }

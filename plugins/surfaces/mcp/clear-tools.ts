@@ -121,7 +121,7 @@ export const callFor = async (
     const [made, size] =
       typeof result === 'string'
         ? [{ content: content(result) }, Buffer.byteLength(result)]
-        : [result, Buffer.byteLength(JSON.stringify(result))]
+        : [result, Buffer.byteLength(print(result))]
     if (size > mostResult) throw new UpstreamFailed('The result is too large')
     return made
   } catch (error) {

@@ -1,3 +1,5 @@
+import { print } from '../../../../core/dialects/json.ts'
+import { exact } from '../../../shared/long-numbers.ts'
 import type { Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
@@ -117,7 +119,7 @@ const called = (part: SaidPart, id: () => string): ToolCall => {
   return {
     id: called?.id ?? id(),
     type: 'function',
-    function: { name: String(called?.name), arguments: JSON.stringify(called?.args ?? {}) },
+    function: { name: String(called?.name), arguments: print(exact(called?.args ?? {})) },
     ...signed(thoughtSignature),
   }
 }

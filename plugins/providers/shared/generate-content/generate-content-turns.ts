@@ -1,3 +1,4 @@
+import { exact } from '../../../shared/long-numbers.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { parseObject } from '../../../shared/backend.ts'
@@ -118,7 +119,7 @@ const callOf = (call: ToolCall, must: boolean): JsonObject => {
   if (args === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
   const signature = signatureOf(call) ?? (must ? unsigned : null)
   return {
-    functionCall: { id: call.id, name: call.function.name, args },
+    functionCall: { id: call.id, name: call.function.name, args: exact(args) },
     ...(signature !== null && { thoughtSignature: signature }),
   }
 }
@@ -135,7 +136,7 @@ const resultsOf = (
       functionResponse: {
         id,
         name: names.get(id) ?? (typeof name === 'string' ? name : id),
-        response: parseObject(text) ?? { output: text },
+        response: exact(parseObject(text)) ?? { output: text },
       },
     },
     ...parts.filter((part) => !('text' in part)),

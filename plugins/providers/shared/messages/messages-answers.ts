@@ -1,3 +1,5 @@
+import { print } from '../../../../core/dialects/json.ts'
+import { exact } from '../../../shared/long-numbers.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
@@ -99,7 +101,7 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
   const blocks = content as Block[]
   const answers = (block: Block) => block.type === 'tool_use' && block['name'] === tool
   const texts = blocks.map((block) =>
-    block.type === 'text' ? (block.text ?? '') : answers(block) ? JSON.stringify(block.input) : '',
+    block.type === 'text' ? (block.text ?? '') : answers(block) ? print(exact(block.input)) : '',
   )
   const text = trimmer(overlap)(texts.join(''))
   const reasoning = blocks.map(({ thinking }) => thinking ?? '').join('')
@@ -118,7 +120,7 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
       tool_calls: calls.map(({ type: _, id, name, input, ...more }) => ({
         id: String(id),
         type: 'function',
-        function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
+        function: { name: String(name), arguments: print(exact(input ?? {})) },
         ...present(more),
       })),
     }),
@@ -292,8 +294,8 @@ const grow = (reading: Reading, growing: OpenBlock, delta: Block, into: Chunk[])
 const stop = (reading: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
   if (isThought(block)) into.push(chunkOf(reading, { thinking_blocks: [block] }))
   else if (call !== null)
-    json === '' && called(reading, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
-  else if (block.type === 'tool_use') json === '' && tell(reading, JSON.stringify(block.input ?? {}), into)
+    json === '' && called(reading, call, { function: { arguments: print(exact(block.input ?? {})) } }, into)
+  else if (block.type === 'tool_use') json === '' && tell(reading, print(exact(block.input ?? {})), into)
   else if (block.type !== 'text') {
     if (json !== '') block.input = parseObject(json)
     into.push(chunkOf(reading, { content_blocks: [block] }))

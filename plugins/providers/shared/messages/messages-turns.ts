@@ -1,3 +1,4 @@
+import { exact } from '../../../shared/long-numbers.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { parseObject } from '../../../shared/backend.ts'
@@ -114,7 +115,7 @@ const useOf = (call: ToolCall): JsonObject => {
     type: 'tool_use',
     id: idOf(call.id),
     name: call.function.name,
-    input,
+    input: exact(input),
     ...(caller !== undefined && { caller }),
     ...(cache_control !== undefined && { cache_control }),
   }

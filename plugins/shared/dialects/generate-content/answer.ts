@@ -1,3 +1,4 @@
+import { exact } from '../../long-numbers.ts'
 import type { Message, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../backend.ts'
 import { dataUrlOf } from '../../data-url.ts'
@@ -36,7 +37,7 @@ export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] =>
     if (args === null) throw garbled('The arguments of a tool call are not a JSON object')
     const signature = google(more['extra_content'])
     return {
-      functionCall: { id, name: called.name, args },
+      functionCall: { id, name: called.name, args: exact(args) },
       ...(typeof signature === 'string' && { thoughtSignature: signature }),
     }
   })

@@ -1,3 +1,4 @@
+import { print } from '../../../../core/dialects/json.ts'
 import type {
   Chunk,
   ChunkChoice,
@@ -81,7 +82,7 @@ export const generateEvents = (content: ContentToWrite) => {
     again: (): boolean => !writing.relays && !writing.thought,
 
     end(into: EventSink): void {
-      if (!writing.relays) into.push({ data: JSON.stringify(last(writing)) })
+      if (!writing.relays) into.push({ data: print(last(writing)) })
     },
 
     whole({ id, usage, choices }: Completion, native?: Native): JsonObject {

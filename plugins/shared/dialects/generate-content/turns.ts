@@ -1,3 +1,5 @@
+import { print } from '../../../../core/dialects/json.ts'
+import { exact, keepWording } from '../../long-numbers.ts'
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, refuseStoredState, textIn } from '../../members.ts'
@@ -24,6 +26,7 @@ interface Calls {
 
 /** The contents as messages. */
 export const messagesOf = ({ contents }: GenerateRequest, telling: TurnsContext): readonly Message[] => {
+  keepWording(contents)
   const calls: Calls = { made: 0, named: new Map() }
   const messages: Message[] = []
   for (let at = 0; at < contents.length; at++) {
@@ -115,7 +118,7 @@ const resultOf = (part: JsonObject, path: string, calls: Calls, drop: Drop): Mes
   return {
     role: 'tool',
     tool_call_id: typeof id === 'string' ? id : (first ?? String(name)),
-    content: text ? output : JSON.stringify(response ?? {}),
+    content: text ? output : print(exact(response ?? {})),
   }
 }
 
@@ -155,6 +158,6 @@ const callOf = (part: JsonObject, path: string, calls: Calls): ToolCall => {
   const named = calls.named.get(name)
   if (named === undefined) calls.named.set(name, { ids: [id], answered: 0 })
   else named.ids.push(id)
-  const json = JSON.stringify(objectIn(call, 'args', `${path}.functionCall`))
+  const json = print(exact(objectIn(call, 'args', `${path}.functionCall`)))
   return { id, type: 'function', function: { name, arguments: json } }
 }

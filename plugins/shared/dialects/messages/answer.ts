@@ -1,3 +1,4 @@
+import { exact } from '../../long-numbers.ts'
 import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseObject } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
@@ -116,8 +117,8 @@ const blocksOf = (message: Message, calls: readonly ToolCall[], seal: Seal): rea
   return blocks
 }
 
-const inputOf = (json: string): JsonObject => {
+const inputOf = (json: string): unknown => {
   const input = parseObject(json === '' ? '{}' : json)
   if (!isJsonObject(input)) throw garbled('The arguments of a tool call are not a JSON object')
-  return input
+  return exact(input)
 }

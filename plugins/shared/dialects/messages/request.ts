@@ -1,3 +1,4 @@
+import { keepWording } from '../../long-numbers.ts'
 import { userOf } from '../../../../core/inference/metering/tokens.ts'
 import type { ChatBody, Dialect, Message } from '../../../../core/ports/upstream.ts'
 import { isJsonObject, refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
@@ -59,6 +60,7 @@ export const translateMessages = (
 
 const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: ServerTools): ChatBody => {
   const { to, drop } = telling
+  keepWording(request.messages)
   const { max_tokens, messages, system, stop_sequences, temperature, top_p, top_k, service_tier } = request
   for (const name in request) if (!known.has(name) && request[name] != null) drop(name)
   const begun = system == null ? '' : systemText(system, 'system', drop)

@@ -1,3 +1,5 @@
+import { print } from '../../../../core/dialects/json.ts'
+import { exact } from '../../long-numbers.ts'
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
@@ -146,7 +148,7 @@ const saidIn = (blocks: readonly JsonObject[], path: string, { to, seal, drop }:
           type: 'function',
           function: {
             name: textIn(block, 'name', where),
-            arguments: JSON.stringify(objectIn(block, 'input', where)),
+            arguments: print(exact(objectIn(block, 'input', where))),
           },
         })
         break

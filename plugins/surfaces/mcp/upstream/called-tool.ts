@@ -4,6 +4,7 @@ import type { BilledModel } from '../../../../core/inference/metering/meter.ts'
 import { type Passage, passageThrough } from '../../../../core/ports/chat-filter.ts'
 import type { Completion } from '../../../../core/ports/upstream.ts'
 import { ModelSettings } from '../../../../core/settings.ts'
+import { exact } from '../../../shared/long-numbers.ts'
 import { pricedAt } from '../../../shared/prices.ts'
 import { settled } from '../../shared/settle.ts'
 import type { Arguments, ClearNeeds, Running } from '../offer.ts'
@@ -33,7 +34,7 @@ const guarded = async (passage: Passage, { content, structuredContent, ...rest }
 
 /**
  * Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. Without
- * guards the server gets the arguments in their order, and numbers with every digit.
+ * guards the server gets the arguments in their order, and numbers of arguments and result keep every digit.
  */
 export const calledTool = async (
   tool: ServedTool,
@@ -50,5 +51,7 @@ export const calledTool = async (
   const answer = servers.call(caller, tool, input, signal)
   const running = answer.then((answer) => ({ answer, backend: tool.server }))
   const result = await settled(reservation, running, () => ({ input: 0, output: 0 }))
-  return passage === null ? result : guarded(passage, result)
+  if (passage !== null) return guarded(passage, result)
+  const { structuredContent } = result
+  return structuredContent === undefined ? result : { ...result, structuredContent: exact(structuredContent) as object }
 }

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { noBounds } from '../../../../core/dialects/json-scan.ts'
 import { readJson } from '../../../../core/dialects/read-json.ts'
+import { keepDigits } from '../../../shared/long-numbers.ts'
 import { RpcError, rpcErrorCodes } from '../../../shared/dialects/mcp/rpc.ts'
 
 /** Bytes of one message of a server. */
@@ -43,7 +44,10 @@ export interface ServerMessage {
 export const messageIn = async (bytes: Buffer): Promise<ServerMessage> => {
   try {
     const value = await readJson(bytes, 'plain', noBounds)
-    if (isJsonObject(value)) return value
+    if (isJsonObject(value)) {
+      keepDigits(value, bytes.toString('utf8'))
+      return value
+    }
   } catch (cause) {
     throw new UpstreamFailed('The tool’s server sends no JSON', { cause })
   }

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import * as v from 'valibot'
 import { UpstreamFailed } from '../../../../core/errors.ts'
 import { capabilitiesKey, earlierRevisions, latestRevision, versionKey } from '../../../shared/dialects/mcp/protocol.ts'
+import { exact } from '../../../shared/long-numbers.ts'
 import { RpcError } from '../../../shared/dialects/mcp/rpc.ts'
 import { interfaceVersion } from '../../shared/interface-version.ts'
 import type { ServedTool, ToolResult } from '../served-tools.ts'
@@ -59,7 +60,7 @@ const resultOf = (result: unknown): ToolResult => {
   if (isJsonObject(structuredContent)) return { content, structuredContent, ...error }
   // Clients of earlier revisions take objects alone: any other value is a text, unless the server gives one.
   const isTold = structuredContent == null || content.length > 0
-  return { content: isTold ? content : [{ type: 'text', text: print(structuredContent) }], ...error }
+  return { content: isTold ? content : [{ type: 'text', text: print(exact(structuredContent)) }], ...error }
 }
 
 const listIn = async (line: Line, signal: AbortSignal) => {
