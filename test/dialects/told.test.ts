@@ -113,6 +113,18 @@ t.test('sound goes on, and what was written into a cache is counted', async (t) 
   t.match(chat.content, [{ text: 'Hi' }])
 })
 
+t.test('several choices of a backend that gives one are told as left out', async (t) => {
+  const doors = await opened(t, hello, { converse: 'converse' })
+  for (const model of ['responses', 'converse'])
+    for (const [n, told] of [
+      [2, 'n'],
+      [1, null],
+    ] as const) {
+      const answer = await doors.call('POST', '/v1/chat/completions', { model, n, messages: text })
+      t.equal(answer.headers.get('x-sealgate-dropped'), told, `${n} of ${model}`)
+    }
+})
+
 for (const model of ['messages', 'gemini']) {
   t.test(`a choice of ${model} has each member that clients expect`, async (t) => {
     const doors = await opened(t, hello)

@@ -182,14 +182,18 @@ const documentName = (filename: unknown): string =>
 
 const choices: Readonly<Record<string, JsonObject>> = { auto: { auto: {} }, required: { any: {} } }
 
-/** Null without tools. A conversation that has calls of tools needs their list, so `none` leaves the list and the choice open. */
+/**
+ * Null without tools. A conversation that has calls of tools needs a list: `none` leaves the list and the choice open, and
+ * where the caller gives no list, it holds the names that were called.
+ */
 const toolConfigOf = (
   tools: readonly JsonObject[],
   choice: unknown,
   messages: readonly Message[],
 ): JsonObject | null => {
-  const forbidden = choice === 'none' && !messages.some(({ tool_calls }) => tool_calls && tool_calls.length > 0)
-  if (tools.length === 0 || forbidden) return null
+  const called = new Set(messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)))
+  if (called.size === 0 && (tools.length === 0 || choice === 'none')) return null
+  if (tools.length === 0) return { tools: [...called].map((name) => toolOf({ type: 'function', function: { name } })) }
   const named = (choice as { function?: { name?: string } } | null | undefined)?.function?.name
   const toolChoice = named === undefined ? choices[String(choice)] : { tool: { name: named } }
   return { tools: tools.flatMap((tool) => [toolOf(tool), ...cacheOf(tool)]), ...(toolChoice && { toolChoice }) }

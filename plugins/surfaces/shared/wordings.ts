@@ -97,10 +97,10 @@ const addUnheard = (dropped: string[], body: ChatBody, refused: ReadonlySet<stri
   if (refused === undefined || refused.size === 0) return
   for (const name in body) {
     const value = body[name]
-    if (!refused.has(name) || value == null || value === false || ours.has(name)) continue
+    if (!refused.has(name) || value == null || value === false || isOurs(name, value)) continue
     if (!dropped.includes(name)) dropped.push(name)
   }
 }
 
-/** Members that the gateway itself sees to. */
-const ours = new Set(['stream_options', 'n'])
+/** Members that the gateway itself sees to, and the one choice that every backend gives. */
+const isOurs = (name: string, value: unknown): boolean => name === 'stream_options' || (name === 'n' && value === 1)

@@ -225,6 +225,31 @@ t.test('documents, videos, marks of caches and schemas have their places in Conv
   await t.rejects(asked({ messages: [{ role: 'user', content: odd }] }), BadRequest)
 })
 
+t.test('a conversation with calls goes on without tools', async (t) => {
+  const { upstream, server } = await region(t, keys)
+  const asked = async (body: object) => {
+    await completed(upstream, { model: recording.model, stream: false, body: body as ChatBody })
+    return JSON.parse(server.asked.at(-1)!.body.toString())
+  }
+  const call = (name: string) => ({ id: name, type: 'function', function: { name, arguments: '{}' } })
+  const messages = [
+    { role: 'user', content: 'Look.' },
+    { role: 'assistant', content: null, tool_calls: [call('look'), call('hear'), call('look')] },
+    ...['look', 'hear', 'look'].map((id) => ({ role: 'tool', tool_call_id: id, content: 'Herons' })),
+  ]
+  for (const more of [{}, { tools: [] }, { tool_choice: 'none' }]) {
+    const { toolConfig } = await asked({ ...more, messages })
+    t.same(Object.keys(toolConfig), ['tools'])
+    t.same(
+      toolConfig.tools.map(({ toolSpec }: any) => toolSpec.name),
+      ['look', 'hear'],
+      'the names that were called',
+    )
+    t.same(toolConfig.tools[0].toolSpec.inputSchema, { json: { type: 'object', properties: {} } })
+  }
+  t.notOk('toolConfig' in (await asked({ messages: messages.slice(0, 1) })))
+})
+
 t.test('thoughts of Converse come back with their signatures', async (t) => {
   const thought = { reasoningText: { text: 'We count.', signature: 'c2ln' } }
   const hidden = { redactedContent: 'aGlk' }
