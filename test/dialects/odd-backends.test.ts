@@ -115,6 +115,30 @@ const callsBySdks = async ({ base, key }: Doors) => {
   }
 }
 
+t.test('calls of a whole answer have ids and arguments, in whichever form the backend gives them', async (t) => {
+  let tool_calls: readonly object[] = []
+  const choice = () => ({ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'stop' })
+  const doors = await opened(t, () => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [choice()] }),
+  }))
+  const ask = async (path: string, body: object): Promise<any> => (await doors.call('POST', path, body)).json()
+  for (const [args, input] of [
+    [{ a: 1 }, { a: 1 }],
+    [null, {}],
+  ]) {
+    tool_calls = [{ type: 'function', function: { name: 'look', arguments: args } }]
+    t.match(await bySdk(doors, false), { content: [{ type: 'tool_use', id: 'call_0', input }] })
+    const { output } = await ask('/v1/responses', { model: 'chat', input: 'Hi' })
+    t.equal(output[0].arguments, JSON.stringify(input))
+    const { candidates } = await ask('/v1beta/models/chat:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
+    t.same(candidates[0].content.parts[0].functionCall.args, input)
+  }
+  tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: { a: 1 } } }]
+  const { choices } = await ask('/v1/chat/completions', { model: 'chat', messages })
+  t.equal(choices[0].message.tool_calls[0].function.arguments, '{"a":1}')
+})
+
 t.test('calls whose pieces come in turns reach the clients of Messages and Responses whole', async (t) => {
   const orders: Readonly<Record<string, readonly object[]>> = {
     'piece by piece': [begins(0, 'a'), begins(1, 'b'), goesOn(0, '{"x":'), goesOn(1, '{"y":'), goesOn(0, '1}'), goesOn(1, '2}')],

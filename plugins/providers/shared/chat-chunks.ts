@@ -1,7 +1,10 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
+import { print } from '../../../core/dialects/json.ts'
 import { bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
+import { exact } from '../../shared/long-numbers.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -71,7 +74,7 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
-    if (named(choice.delta['tool_calls'])) isAsSent = false
+    if (spelled(choice.delta['tool_calls'])) isAsSent = false
     if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
@@ -79,12 +82,21 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
   return { chunk: loose as unknown as Chunk, isAsSent }
 }
 
-/** Says the kind of calls that came without one. True where a call had none. */
-const named = (calls: unknown): boolean => {
+/** Says the kind of calls that came without one, and prints arguments that came as an object. True where a call was changed. */
+const spelled = (calls: unknown): boolean => {
   if (!Array.isArray(calls)) return false
-  const bare = (calls as JsonObject[]).filter((call) => call['type'] === undefined && typeof call['id'] === 'string')
-  for (const call of bare) call['type'] = 'function'
-  return bare.length > 0
+  let isChanged = false
+  for (const call of calls as JsonObject[]) {
+    const called = call['function'] as JsonObject | null | undefined
+    if (called != null && isJsonObject(called['arguments'])) {
+      called['arguments'] = print(exact(called['arguments']))
+      isChanged = true
+    }
+    if (call['type'] !== undefined || typeof call['id'] !== 'string') continue
+    call['type'] = 'function'
+    isChanged = true
+  }
+  return isChanged
 }
 
 /** Numbers pieces of calls that came without a number, by the ids that begin them. True where a piece had none. */
@@ -125,7 +137,7 @@ const completedOf = (body: Record<string, unknown>, text: string, counts?: Count
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    if (named(choice.message['tool_calls'])) asSent = false
+    if (spelled(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
       asSent = false

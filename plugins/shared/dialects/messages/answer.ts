@@ -112,13 +112,13 @@ const blocksOf = (message: Message, calls: readonly ToolCall[], seal: Seal): rea
   else if (token !== '') blocks.push({ type: 'redacted_thinking', data: token })
   if (Array.isArray(content_blocks)) for (const block of content_blocks as readonly JsonObject[]) blocks.push(block)
   if (text !== '') blocks.push(Array.isArray(citations) ? { type: 'text', text, citations } : { type: 'text', text })
-  for (const { id, function: called } of calls)
+  for (const [number, { id = `call_${number}`, function: called }] of calls.entries())
     blocks.push({ type: 'tool_use', id, name: called.name, input: inputOf(called.arguments) })
   return blocks
 }
 
 const inputOf = (json: string): unknown => {
-  const input = parseObject(json === '' ? '{}' : json)
+  const input = parseObject(json || '{}')
   if (!isJsonObject(input)) throw garbled('The arguments of a tool call are not a JSON object')
   return exact(input)
 }
