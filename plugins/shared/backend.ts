@@ -151,6 +151,12 @@ export const objectOf = (given: Uint8Array, status: number, text?: string): Soon
   return bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
 }
 
+/** The same of an answer that may call tools; a long one has no digits that JavaScript does not hold. */
+export const exactOf = (given: Uint8Array, status: number): Soon<Record<string, unknown>> => {
+  const text = given.length > atOnceBytes ? null : bufferOf(given).toString('utf8')
+  return text === null ? objectOf(given, status) : objectIn(text, status, parseExact)
+}
+
 /** The same bytes with the methods of a Buffer. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -168,8 +174,8 @@ const longObject = async (bytes: Buffer, status: number): Promise<Record<string,
 }
 
 /** Throws UpstreamFailed for a text that is no JSON object. */
-export const objectIn = (text: string, status: number): Record<string, unknown> => {
-  const value = parseObject(text)
+export const objectIn = (text: string, status: number, parse = parseObject): Record<string, unknown> => {
+  const value = parse(text)
   if (value === null) throw garbled('The answer is not a JSON object', status)
   return value
 }
@@ -203,12 +209,17 @@ const opens = /^\s*\{/
 export const parseObject = (text: string): Record<string, unknown> | null => {
   if (!opens.test(text)) return null
   try {
-    const value = parsed(text) as Record<string, unknown>
-    keepDigits(value, text)
-    return value
+    return parsed(text) as Record<string, unknown>
   } catch {
     return null
   }
+}
+
+/** The same for a value that has arguments of tools: `exact` finds the digits of their long numbers. */
+export const parseExact = (text: string): Record<string, unknown> | null => {
+  const value = parseObject(text)
+  if (value !== null) keepDigits(value, text)
+  return value
 }
 
 /** Behind the end mark: the connection serves again when the answer ends soon, and is closed when it does not. */

@@ -1,7 +1,7 @@
 import { exact } from '../../shared/long-numbers.ts'
 import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 import { fieldsBeyondMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
-import { parseObject } from '../../shared/backend.ts'
+import { parseExact } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { allowedTools } from '../shared/allowed-tools.ts'
 import { closed } from '../shared/messages/closed-schema.ts'
@@ -133,7 +133,7 @@ const blocksOf = (message: Message): readonly JsonObject[] => {
     return [{ toolResult: { toolUseId: idOf(tool_call_id ?? ''), content: result } }, ...cacheOf(message)]
   }
   const calls = tool_calls.map(({ id, function: called }) => {
-    const input = parseObject(called.arguments || '{}')
+    const input = parseExact(called.arguments || '{}')
     if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
     return { toolUse: { toolUseId: idOf(id), name: called.name, input: exact(input) } }
   })

@@ -1,5 +1,3 @@
-import { print } from '../../../core/dialects/json.ts'
-import { exact } from '../../shared/long-numbers.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
@@ -76,7 +74,7 @@ const callsOf = ({ message }: OllamaAnswer, reading: Reading): ToolCall[] =>
   (message?.tool_calls ?? []).map((call) => ({
     id: call.id ?? id(reading, 'call_'),
     type: 'function',
-    function: { name: call.function.name, arguments: print(exact(call.function.arguments ?? {})) },
+    function: { name: call.function.name, arguments: JSON.stringify(call.function.arguments ?? {}) },
   }))
 
 /** In Unix seconds, by this gateway's clock where Ollama tells no time. */

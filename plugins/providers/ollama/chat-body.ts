@@ -1,4 +1,3 @@
-import { exact } from '../../shared/long-numbers.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
@@ -29,10 +28,10 @@ const formatOf = (format: unknown): unknown => {
 }
 
 /** Ollama takes arguments as an object. Throws BadRequest for other JSON. */
-const parsed = (json: string): unknown => {
+const parsed = (json: string): JsonObject => {
   const value = parseObject(json || '{}')
   if (value === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
-  return exact(value)
+  return value
 }
 
 /** What a turn says, piece by piece. Throws BadRequest for a piece that is neither text nor image. */

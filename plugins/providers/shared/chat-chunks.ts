@@ -2,9 +2,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { print } from '../../../core/dialects/json.ts'
 import { bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
-import { exact } from '../../shared/long-numbers.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -89,7 +87,7 @@ const spelled = (calls: unknown): boolean => {
   for (const call of calls as JsonObject[]) {
     const called = call['function'] as JsonObject | null | undefined
     if (called != null && isJsonObject(called['arguments'])) {
-      called['arguments'] = print(exact(called['arguments']))
+      called['arguments'] = JSON.stringify(called['arguments'])
       isChanged = true
     }
     if (call['type'] !== undefined || typeof call['id'] !== 'string') continue

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatAnswer, ChatWire, Completion, Dialect, Whole, WireEvents } from '../../../core/ports/upstream.ts'
-import { keptOf, objectOf, readKept, readObject } from '../../shared/backend.ts'
+import { exactOf, keptOf, readBytes } from '../../shared/backend.ts'
 import { soon } from '../../../core/ports/soon.ts'
 import { type Streams, beginsStream, itemsBy, mustBeEvents } from './event-items.ts'
 import { printNow } from '../../shared/print-json.ts'
@@ -31,7 +31,8 @@ export const answerBy = async (
   stream: boolean,
   clock: Clock,
 ): Promise<ChatAnswer> => {
-  if (!stream || !beginsStream(answer, streams)) return whole(await (isNative ? readKept : readObject)(answer))
+  if (!stream || !beginsStream(answer, streams))
+    return whole(await (isNative ? keptOf : exactOf)(await readBytes(answer), answer.status))
   return { kind: 'chunks', chunks: itemsBy(answer, clock, events(answer.status)) }
 }
 
@@ -47,7 +48,7 @@ export const wireBy = (
     push,
     body: (texts) => printNow(body, texts),
     streams,
-    whole: (bytes, status) => soon((isNative ? keptOf : objectOf)(bytes, status), whole),
+    whole: (bytes, status) => soon((isNative ? keptOf : exactOf)(bytes, status), whole),
     events,
   }
   return meant === undefined ? wire : { ...wire, meant }

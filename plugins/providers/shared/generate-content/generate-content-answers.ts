@@ -2,7 +2,7 @@ import { print } from '../../../../core/dialects/json.ts'
 import { exact } from '../../../shared/long-numbers.ts'
 import type { Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
-import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
+import { garbled, parseExact, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
 import { countsSoFar } from '../counts-so-far.ts'
@@ -240,7 +240,7 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
   }
 
   const read = ({ data }: { readonly data: string }, into: Chunk[]): boolean => {
-    const body = parseObject(data)
+    const body = data.includes('"functionCall"') ? parseExact(data) : parseObject(data)
     if (body === null) throw garbled('A malformed event', status)
     const answer = saidOf(body)
     head ??= headOf(answer, reading)

@@ -1,7 +1,7 @@
 import { exact } from '../../../shared/long-numbers.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { parseObject } from '../../../shared/backend.ts'
+import { parseExact } from '../../../shared/backend.ts'
 import { dataUrlOf } from '../../../shared/data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
@@ -115,7 +115,7 @@ const saidIn = (message: Message, signs: boolean): JsonObject[] => {
 
 /** Throws BadRequest when the arguments are no JSON object. */
 const callOf = (call: ToolCall, must: boolean): JsonObject => {
-  const args = parseObject(call.function.arguments || '{}')
+  const args = parseExact(call.function.arguments || '{}')
   if (args === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
   const signature = signatureOf(call) ?? (must ? unsigned : null)
   return {
@@ -136,7 +136,7 @@ const resultsOf = (
       functionResponse: {
         id,
         name: names.get(id) ?? (typeof name === 'string' ? name : id),
-        response: exact(parseObject(text)) ?? { output: text },
+        response: exact(parseExact(text)) ?? { output: text },
       },
     },
     ...parts.filter((part) => !('text' in part)),

@@ -294,8 +294,8 @@ const grow = (reading: Reading, growing: OpenBlock, delta: Block, into: Chunk[])
 const stop = (reading: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
   if (isThought(block)) into.push(chunkOf(reading, { thinking_blocks: [block] }))
   else if (call !== null)
-    json === '' && called(reading, call, { function: { arguments: print(exact(block.input ?? {})) } }, into)
-  else if (block.type === 'tool_use') json === '' && tell(reading, print(exact(block.input ?? {})), into)
+    json === '' && called(reading, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
+  else if (block.type === 'tool_use') json === '' && tell(reading, JSON.stringify(block.input ?? {}), into)
   else if (block.type !== 'text') {
     if (json !== '') block.input = parseObject(json)
     into.push(chunkOf(reading, { content_blocks: [block] }))

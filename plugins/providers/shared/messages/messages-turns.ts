@@ -1,7 +1,7 @@
 import { exact } from '../../../shared/long-numbers.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { parseObject } from '../../../shared/backend.ts'
+import { parseExact } from '../../../shared/backend.ts'
 import { dataUrlOf } from '../../../shared/data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
@@ -109,7 +109,7 @@ export const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
 
 const useOf = (call: ToolCall): JsonObject => {
   const { caller, cache_control } = call
-  const input = parseObject(call.function.arguments || '{}')
+  const input = parseExact(call.function.arguments || '{}')
   if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
   return {
     type: 'tool_use',

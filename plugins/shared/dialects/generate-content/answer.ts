@@ -1,6 +1,6 @@
 import { exact } from '../../long-numbers.ts'
 import type { Message, WireUsage } from '../../../../core/ports/upstream.ts'
-import { garbled, parseObject } from '../../backend.ts'
+import { garbled, parseExact } from '../../backend.ts'
 import { dataUrlOf } from '../../data-url.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
@@ -33,7 +33,7 @@ const google = (extra: unknown): unknown =>
 /** The last parts of an answer: its calls, whole only then, and the signature that the next turn has to bring back. */
 export const endingOf = (message: Message, seal: Seal): readonly JsonObject[] => {
   const calls = (message.tool_calls ?? []).map(({ id, function: called, ...more }): JsonObject => {
-    const args = parseObject(called.arguments === '' ? '{}' : called.arguments)
+    const args = parseExact(called.arguments === '' ? '{}' : called.arguments)
     if (args === null) throw garbled('The arguments of a tool call are not a JSON object')
     const signature = google(more['extra_content'])
     return {

@@ -1,6 +1,6 @@
 import { exact } from '../../long-numbers.ts'
 import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
-import { garbled, parseObject } from '../../backend.ts'
+import { garbled, parseExact } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 import { wholeCalls } from '../whole-calls.ts'
@@ -118,7 +118,7 @@ const blocksOf = (message: Message, calls: readonly ToolCall[], seal: Seal): rea
 }
 
 const inputOf = (json: string): unknown => {
-  const input = parseObject(json || '{}')
+  const input = parseExact(json || '{}')
   if (!isJsonObject(input)) throw garbled('The arguments of a tool call are not a JSON object')
   return exact(input)
 }
