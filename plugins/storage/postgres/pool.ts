@@ -56,30 +56,45 @@ export const openPool = (reach: Reach, connections: number, patience: number): P
     // The server ends a late statement first, which leaves the connection whole.
     query_timeout: patience + 250,
   })
+  /** The first statement of each connection: the driver takes no second one before its answer. */
+  const begun = new WeakMap<pg.PoolClient, Promise<unknown>>()
   // The pool drops idle clients that fail; the next query of a busy client reports its error.
   pool
     .on('error', () => {})
     .on('connect', (client) => {
       client.on('error', () => {})
-      // A database with a stricter default refuses changes of one row at once. The query behind this one reports its error.
-      client.query('set session characteristics as transaction isolation level read committed').catch(() => {})
+      // A database with a stricter default refuses changes of one row at once.
+      const first = client.query('set session characteristics as transaction isolation level read committed')
+      // The fault ends the call that takes the connection.
+      first.catch(() => {})
+      begun.set(client, first)
     })
+  /** The connection is closed unless the work says at its end that it is whole. */
+  const lent = async <T>(work: (client: pg.PoolClient, whole: () => void) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
+    let isWhole = false
+    try {
+      await begun.get(client)
+      return await work(client, () => void (isWhole = true))
+    } finally {
+      client.release(!isWhole)
+    }
+  }
   return {
     run: <R extends object>(sql: string, values: readonly Value[]) =>
-      pool.query<R>(sql, [...values]).catch(asUnavailable),
-    async transaction(work) {
-      const client = await pool.connect()
-      let isDone = false
-      try {
+      lent(async (client, whole) => {
+        const rows = await client.query<R>(sql, [...values])
+        whole()
+        return rows
+      }).catch(asUnavailable),
+    transaction: (work) =>
+      lent(async (client, whole) => {
         await client.query('begin')
         const result = await work(client)
-        isDone = (await client.query('commit')).command === 'COMMIT'
+        // A transaction without a confirmed commit may still be open.
+        if ((await client.query('commit')).command === 'COMMIT') whole()
         return result
-      } finally {
-        // A connection without a confirmed commit is closed, since its transaction may still be open.
-        client.release(!isDone)
-      }
-    },
+      }),
     end: () => pool.end(),
   }
 }

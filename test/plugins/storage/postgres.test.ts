@@ -56,6 +56,28 @@ const within = async (t: Test, ms: number, work: () => Promise<unknown>) => {
   t.ok(took < ms, `within ${ms} ms: ${Math.round(took)}`)
 }
 
+t.test('each connection is asked one statement at a time, so that the driver warns of nothing', skip, async (t) => {
+  const warnings: string[] = []
+  const heard = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', heard)
+  t.teardown(() => process.off('warning', heard))
+  const under = new Set<unknown>()
+  const own = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown> | undefined
+  pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {
+    t.notOk(under.has(this), String(args[0]))
+    under.add(this)
+    const asked = own.apply(this, args)
+    asked?.finally(() => under.delete(this)).catch(() => {})
+    return asked
+  } as never
+  t.teardown(() => (pg.Client.prototype.query = own as never))
+  const { store } = at(t)
+  await store.create(notes, 'a', note(1))
+  await Promise.all(Array.from({ length: 8 }, () => store.get(notes, 'a')))
+  await new Promise(setImmediate)
+  t.same(warnings, [])
+})
+
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
 
 t.test('characters that PostgreSQL refuses are kept', skip, async (t) => {
@@ -192,12 +214,12 @@ t.test('a hundred thousand rows of one tenant', skip, async (t) => {
   await client.query(`analyze ${schema}.rows`)
 
   const asked: { sql: string; values: unknown[] }[] = []
-  const own = pg.Pool.prototype.query as (sql: string, values: unknown[]) => unknown
-  pg.Pool.prototype.query = function (this: unknown, sql: string, values: unknown[]) {
-    asked.push({ sql, values })
+  const own = pg.Client.prototype.query as (sql: string, values: unknown[]) => unknown
+  pg.Client.prototype.query = function (this: unknown, sql: string, values: unknown[]) {
+    if (this !== client) asked.push({ sql, values })
     return own.call(this, sql, values)
   } as never
-  t.teardown(() => (pg.Pool.prototype.query = own as never))
+  t.teardown(() => (pg.Client.prototype.query = own as never))
 
   await readsPages(t, store, most)
 
