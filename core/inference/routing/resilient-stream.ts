@@ -143,8 +143,12 @@ class ResilientStream extends Flow<Chunk> {
     for (;;) {
       const chunk = this.#queue[this.#queued++] ?? this.#leg?.source.ready() ?? null
       if (chunk === null) return null
-      const given = this.#made(chunk)
-      if (given !== null) return given
+      try {
+        const given = this.#made(chunk)
+        if (given !== null) return given
+      } catch (fault) {
+        this.#stop(fault, { fault })
+      }
     }
   }
 
@@ -153,7 +157,7 @@ class ResilientStream extends Flow<Chunk> {
     const leg = this.#leg
     this.#next = this.#taken()
     if (this.#next !== null) return this.#wake()
-    if (leg === null) return
+    if (leg === null || this.#end !== null) return
     const end = leg.source.ended()
     if (end !== null && end.fault !== null) return this.#broke(leg, end.fault)
     if (end !== null) {

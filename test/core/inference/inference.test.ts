@@ -78,6 +78,23 @@ const streamed = async (gateway: Inference, entry: Entry, sent: ChatBody = body,
 // A first call loads the code of all calls, which takes time that no clock of these tests knows.
 t.before(() => infer(fakeClock()).count({ entry: entry([actor('a', [stop])]), body }, never))
 
+t.test('a chunk of another form ends its stream, and nothing else', async (t) => {
+  const odd = { ...say('x'), choices: [{ index: 0, finish_reason: null }] } as unknown as Chunk
+  for (const [script, text] of [
+    [[odd, say('Hi'), stop], ''],
+    [[say('Hi'), odd, stop], 'Hi'],
+  ] as const) {
+    const backend = actor('a', script)
+    const clock = fakeClock()
+    const { answer } = await streamed(infer(clock), entry([backend]))
+    const got = await drain(answer.chunks)
+    t.match(got.error, TypeError)
+    t.equal(got.text, text)
+    t.equal(backend.open, 0, 'the backend is left')
+    t.equal(clock.armed(), 0, 'and nobody watches it')
+  }
+})
+
 t.test('a fault that time heals is told before one that an operator has to mend', async (t) => {
   const passing = [503, 429, null]
   const lasting = [401, 404]
