@@ -6,9 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { enclaveWithin } from '../adapters/memory/enclave.ts'
 import { memory } from '../adapters/memory/index.ts'
+import { createGateway } from '../core/gateway.ts'
 import { operator } from '../core/access/audit.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
 import type { SealgateError } from '../plugins/sealed/client/error.ts'
+import { Enclave } from '../core/ports/enclave.ts'
 import { Upstream } from '../core/ports/upstream.ts'
 import type { Renewal } from '../core/generations/reload.ts'
 import type { SettingsInput } from '../core/settings.ts'
@@ -98,6 +100,37 @@ t.test('each thing lives as long as a request may need it', async (t) => {
   next = { settings: models('b') }
   await Promise.all([1, 2, 3].map(() => gateway.gateway.reload(operator('signal'))))
   t.same([await say('b'), await say('c')], ['b', 404], 'several at once, one after the other')
+})
+
+t.test('a renewal beside the end of the gateway leaves nothing behind', async (t) => {
+  const life: string[] = []
+  const upstream = (name: string) =>
+    given(Upstream, name, () => {
+      life.push(`${name} made`)
+      return { name, models: async () => [], dispose: () => void life.push(`${name} gone`) }
+    })
+  const closing = (end: () => Promise<void>) =>
+    given(Enclave, 'closing', () => {
+      life.push('enclave made')
+      const inner = enclaveWithin()({ upstreams: [], tools: [] }).make(() => ({}) as never)
+      const keys = async () => {
+        await end()
+        return inner.keys()
+      }
+      return { ...inner, keys, dispose: () => void life.push('enclave gone') }
+    })
+  for (const when of ['before the new parts are made', 'while the new enclave begins']) {
+    life.length = 0
+    const gateway = createGateway({ ...memory(), upstreams: [upstream('a')], enclave: closing(async () => {}) })
+    const isEarly = when.startsWith('before')
+    const enclave = closing(isEarly ? async () => {} : gateway.close)
+    const renewal = gateway.renew({ settings: {}, upstreams: [upstream('b')], enclave })
+    const refused = t.rejects(renewal, { message: 'The gateway is closed' }, when)
+    if (isEarly) await gateway.close()
+    await refused
+    t.equal(life.filter((word) => word.endsWith('made')).length, life.filter((word) => word.endsWith('gone')).length)
+    t.equal(life.includes('b made'), !isEarly)
+  }
 })
 
 interface Command {

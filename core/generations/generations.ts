@@ -73,6 +73,10 @@ export const generations = (
   let enclave = enclaveOf(renewable)
   let current = generation(base, { ...renewable, enclave }, parts, settings)
   const alive = new Set([current])
+  let isOver = false
+  const refuseWhenOver = (): void => {
+    if (isOver) throw new Error('The gateway is closed')
+  }
   const drop = async (generation: Generation): Promise<void> => {
     alive.delete(generation)
     await generation.dispose()
@@ -93,6 +97,7 @@ export const generations = (
       const { firstDifference, fixedSettings } = await fixing()
       const fixed = firstDifference([...fixedSettings, ...checks.fixed], settings, told)
       if (fixed !== null) throw fixedSetting(fixed)
+      refuseWhenOver()
       const wanted: Renewable = { ...given, ...renewal }
       const around = enclaveOf(wanted)
       const next = generation(base, { ...wanted, enclave: around }, parts, told)
@@ -101,6 +106,7 @@ export const generations = (
         const turn = ready(next)
         // A new enclave process has no keys yet.
         if (around !== enclave) await next.supply({ enclave: Enclave }).enclave.keys()
+        refuseWhenOver()
         const others = wanted.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
         await next.supply({ catalog: Catalog }).catalog.replaced?.(others.map(({ name }) => name))
         turn()
@@ -117,6 +123,9 @@ export const generations = (
     /** The generation for a request that begins now. */
     current: () => current,
     /** Ends every generation, also those whose requests still run. */
-    dispose: () => Promise.all([...alive].map((generation) => generation.dispose())),
+    async dispose(): Promise<void> {
+      isOver = true
+      await Promise.all([...alive].map((generation) => generation.dispose()))
+    },
   }
 }
