@@ -7,6 +7,7 @@ import { flaw } from '../plugin.ts'
 import { Enclave } from '../ports/enclave.ts'
 import type { Section } from '../ports/section.ts'
 import { Tool } from '../ports/tool.ts'
+import type { Upstream } from '../ports/upstream.ts'
 import { RefusedConfiguration } from '../errors.ts'
 import { refuseTwins } from './refuse-misfits.ts'
 import { type Renewal, fixedSetting } from './reload.ts'
@@ -59,6 +60,26 @@ const withoutTwins = (prepared: (next: Generation) => () => void) => (next: Gene
   return prepared(next)
 }
 
+/** Throws for a change of what stays for as long as the gateway runs. */
+const refuseFixed = async (checks: SettingsCheck, before: Settings, after: Settings): Promise<void> => {
+  const { firstDifference, fixedSettings } = await fixing()
+  const fixed = firstDifference([...fixedSettings, ...checks.fixed], before, after)
+  if (fixed !== null) throw fixedSetting(fixed)
+}
+
+/** A new enclave process has no keys yet, and the catalog no models of other backends. */
+const begun = async (next: Generation, hasNewEnclave: boolean, others: readonly Fitting<Upstream>[]): Promise<void> => {
+  if (hasNewEnclave) await next.supply({ enclave: Enclave }).enclave.keys()
+  await next.supply({ catalog: Catalog }).catalog.replaced?.(others)
+}
+
+const namesOfNew = (
+  upstreams: readonly Fitting<Upstream>[],
+  before: readonly Fitting<Upstream>[],
+): readonly string[] => upstreams.filter((upstream) => !before.includes(upstream)).map(({ name }) => name)
+
+const closed = (cause?: unknown): Error => new Error('The gateway is closed', { cause })
+
 /** The current generation for new requests, and older ones until their last request has ended. */
 export const generations = (
   base: Container,
@@ -74,9 +95,6 @@ export const generations = (
   let current = generation(base, { ...renewable, enclave }, parts, settings)
   const alive = new Set([current])
   let isOver = false
-  const refuseWhenOver = (): void => {
-    if (isOver) throw new Error('The gateway is closed')
-  }
   const drop = async (generation: Generation): Promise<void> => {
     alive.delete(generation)
     await generation.dispose()
@@ -94,25 +112,19 @@ export const generations = (
     /** All steps that may fail come before the switch, which cannot fail. */
     async renew(renewal: Renewal): Promise<void> {
       const told = checks.check(renewal.settings)
-      const { firstDifference, fixedSettings } = await fixing()
-      const fixed = firstDifference([...fixedSettings, ...checks.fixed], settings, told)
-      if (fixed !== null) throw fixedSetting(fixed)
-      refuseWhenOver()
+      await refuseFixed(checks, settings, told)
+      if (isOver) throw closed()
       const wanted: Renewable = { ...given, ...renewal }
       const around = enclaveOf(wanted)
       const next = generation(base, { ...wanted, enclave: around }, parts, told)
       alive.add(next)
       try {
         const turn = ready(next)
-        // A new enclave process has no keys yet.
-        if (around !== enclave) await next.supply({ enclave: Enclave }).enclave.keys()
-        refuseWhenOver()
-        const others = wanted.upstreams.filter((upstream) => !given.upstreams.includes(upstream))
-        await next.supply({ catalog: Catalog }).catalog.replaced?.(others.map(({ name }) => name))
+        await begun(next, around !== enclave, namesOfNew(wanted.upstreams, given.upstreams))
         turn()
       } catch (error) {
         await drop(next)
-        throw error
+        throw isOver ? closed(error) : error
       }
       const before = current
       current = next
