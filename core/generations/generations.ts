@@ -68,15 +68,13 @@ const refuseFixed = async (checks: SettingsCheck, before: Settings, after: Setti
 }
 
 /** A new enclave process has no keys yet, and the catalog no models of other backends. */
-const begun = async (next: Generation, hasNewEnclave: boolean, others: readonly Fitting<Upstream>[]): Promise<void> => {
+const begun = async (next: Generation, hasNewEnclave: boolean, others: readonly string[]): Promise<void> => {
   if (hasNewEnclave) await next.supply({ enclave: Enclave }).enclave.keys()
   await next.supply({ catalog: Catalog }).catalog.replaced?.(others)
 }
 
-const namesOfNew = (
-  upstreams: readonly Fitting<Upstream>[],
-  before: readonly Fitting<Upstream>[],
-): readonly string[] => upstreams.filter((upstream) => !before.includes(upstream)).map(({ name }) => name)
+const namesOfNew = (upstreams: readonly Fitting<Upstream>[], before: readonly Fitting<Upstream>[]): readonly string[] =>
+  upstreams.filter((upstream) => !before.includes(upstream)).map(({ name }) => name)
 
 const closed = (cause?: unknown): Error => new Error('The gateway is closed', { cause })
 
