@@ -9,7 +9,7 @@ const long = /\d{16}/
 const longNumber = /[:[,]\s*-?\d{16}/
 
 /** Elements of a text that is read a second time. In a longer one long numbers are rounded. */
-const mostElements = 16_384
+const mostElements = 8_192
 
 /** By list or object: the same with every digit. A changed copy has none. */
 const twins = new WeakMap<object, OrderedJson>()

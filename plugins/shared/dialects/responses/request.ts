@@ -1,5 +1,5 @@
 import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
-import { type JsonObject } from '../../../../core/dialects/json-object.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, refuseStoredState } from '../../members.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'

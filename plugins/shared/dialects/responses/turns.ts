@@ -1,5 +1,5 @@
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { type JsonObject } from '../../../../core/dialects/json-object.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectsIn, textIn } from '../../members.ts'
 import { readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
-import { type OpenedRequest } from '../../../../plugins/sealed/enclave/open.ts'
+import type { OpenedRequest } from '../../../../plugins/sealed/enclave/open.ts'
 import { openRows, sealRows } from '../../../../plugins/sealed/enclave/index-file.ts'
 import { sealedFailure } from '../../../../plugins/sealed/enclave/reply.ts'
 import { runTool } from '../../../../plugins/sealed/enclave/tool.ts'

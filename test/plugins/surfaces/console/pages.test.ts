@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Key, Usage } from '../../../../plugins/surfaces/console/browser/answers.ts'
 import { type Gateway, Refused } from '../../../../plugins/surfaces/console/browser/gateway.ts'
 import { rotateKey } from '../../../../plugins/surfaces/console/browser/key-acts.ts'
-import { wordList } from '../../../../plugins/surfaces/console/browser/key-limits.ts'
+import { wordList, wordsText } from '../../../../plugins/surfaces/console/browser/key-limits.ts'
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
 import { heldBy } from '../../../../plugins/surfaces/console/browser/login.ts'
 import { reading } from '../../../../plugins/surfaces/console/browser/page.ts'
@@ -82,10 +82,10 @@ t.test('a key that was rotated comes back with its new version', async (t) => {
 
 t.test('names with spaces stay while the reader leaves their list alone', (t) => {
   const fields = new FormData()
-  fields.set('models', 'a model other')
   const before = ['a model', 'other']
-  t.same(wordList(fields, 'models', before), before)
-  t.same(wordList(fields, 'models', ['a']), ['a', 'model', 'other'])
+  fields.set('models', wordsText(before))
+  t.equal(wordList(fields, 'models', before), before)
+  t.same(wordList(fields, 'models', ['a']), before, 'quotes hold a name together')
   fields.set('models', '')
   t.same(wordList(fields, 'models', []), [], 'a key of no model stays one')
   t.equal(wordList(fields, 'models', ['a']), null)
