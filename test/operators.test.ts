@@ -141,6 +141,15 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
   t.equal((await fetch(`${server.base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
   const least = await fetch(`${server.base}/admin/keys`, { method: 'POST', headers, body: '{}' })
   t.same(((await least.json()) as any).data.scopes, plainScopes, 'the same over the network')
+  const endless = JSON.stringify({ expires_at: Number.MAX_SAFE_INTEGER })
+  const late = (await (
+    await fetch(`${server.base}/admin/keys`, { method: 'POST', headers, body: endless })
+  ).json()) as any
+  t.match(
+    (await run('keys', 'show', late.data.id)).stdout,
+    /expires +\+275760-09-13T00:00:00\.000Z/,
+    'an end beyond all dates is the last one',
+  )
   const counted = async () => (await json('usage', '--by', 'model')) as { model: string; requests: number }[]
   t.ok(
     await until(

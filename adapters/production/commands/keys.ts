@@ -150,6 +150,9 @@ const known = async ({ gateway, id, organization }: KeyCommand): Promise<KeyRow>
   return row
 }
 
+/** In ms. A key that the API made may end later. */
+const lastDate = 8.64e15
+
 /** The credential is printed only when the key was made: the store keeps its digest and its last letters. */
 const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null): void => {
   if (json) return print(JSON.stringify({ ...row, ...(credential !== null && { key: credential }) }, null, 2))
@@ -166,7 +169,7 @@ const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null
       models: row.models?.map(still).join(', ') ?? 'all',
       addresses: row.addresses?.join(', ') ?? 'all',
       limits: limitWords(row),
-      expires: row.expires_at === null ? 'never' : new Date(row.expires_at).toISOString(),
+      expires: row.expires_at === null ? 'never' : new Date(Math.min(row.expires_at, lastDate)).toISOString(),
     }),
   )
 }

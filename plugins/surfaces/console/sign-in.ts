@@ -101,9 +101,14 @@ const cookieOf = (secret: string, ms: number, headers: IncomingHttpHeaders): str
     ...['HttpOnly', 'SameSite=Strict', ...(headers.origin?.startsWith('https:') ? ['Secure'] : [])],
   ].join('; ')
 
+const sessionCookies = /(?:^|; ?)(sealgate_console\d{0,5})=([\w-]{43})(?=;|$)/g
+
 /** Null without a cookie of this form. */
-const secretIn = (headers: IncomingHttpHeaders): string | null =>
-  new RegExp(`(?:^|; ?)${cookieName(headers)}=([\\w-]{43})(?:;|$)`).exec(headers.cookie ?? '')?.[1] ?? null
+const secretIn = (headers: IncomingHttpHeaders): string | null => {
+  for (const [, name, secret] of (headers.cookie ?? '').matchAll(sessionCookies))
+    if (name === cookieName(headers)) return secret!
+  return null
+}
 
 const hold = route({
   method: 'POST',
