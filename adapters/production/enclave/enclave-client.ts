@@ -1,6 +1,9 @@
+import { X509Certificate } from 'node:crypto'
 import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import { isIPv6 } from 'node:net'
 import { pipeline } from 'node:stream/promises'
+import { checkServerIdentity } from 'node:tls'
 import {
   Aborted,
   BadRequest,
@@ -65,10 +68,19 @@ interface Line {
   close(): void
 }
 
+/** The check of Node 22.23 finds no address of IPv6 in a certificate. */
+const checkHost: typeof checkServerIdentity = (host, certificate) => {
+  if (!isIPv6(host)) return checkServerIdentity(host, certificate)
+  const isMeant = new X509Certificate(certificate.raw).checkIP(host) !== undefined
+  return isMeant ? undefined : new Error(`The certificate is not for ${host}`)
+}
+
 const lineTo = (at: string, tls: Tls | null): Line => {
   const unix = at.startsWith('/')
   // The explicit option overrides any environment variable that disables verification.
-  const agent = unix ? new Agent(idle) : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true })
+  const agent = unix
+    ? new Agent(idle)
+    : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true, checkServerIdentity: checkHost })
   const where: RequestOptions = unix
     ? { socketPath: at }
     : { host: at.replace(/^\[|\]?:\d+$/g, ''), port: Number(at.replace(/^.*:/, '')) }

@@ -244,9 +244,9 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   const folder = await folderOf(t)
   const authority = (name: string) =>
     openssl(folder, `req -x509 ${newKey} -days 2 -subj /CN=${name} -keyout ${name}.key -out ${name}.pem`)
-  const leaf = async (name: string, ca: string) => {
+  const leaf = async (name: string, ca: string, names = 'IP:127.0.0.1,IP:::1') => {
     openssl(folder, `req ${newKey} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`)
-    await writeFile(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1,IP:::1')
+    await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}`)
     const signer = `-CA ${ca}.pem -CAkey ${ca}.key -CAcreateserial`
     openssl(folder, `x509 -req -in ${name}.csr ${signer} -days 2 -extfile ${name}.ext -out ${name}.pem`)
   }
@@ -254,15 +254,16 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   await leaf('inside', 'ours')
   await leaf('gateway', 'ours')
   await leaf('stranger', 'theirs')
+  await leaf('elsewhere', 'ours', 'IP:127.0.0.1,IP:::2')
   const file = (name: string) => join(folder, name)
   const port = 20_000 + (process.pid % 20_000)
   const own = { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') }
   await inside(t, { listen: `127.0.0.1:${port}`, tls: own })
-  const line = async (name: string, ca: string, host = '127.0.0.1') =>
+  const line = async (name: string, ca: string, host = '127.0.0.1', at = port) =>
     opened(
       t,
       use(connectedEnclaves, {
-        connect: [`${host}:${port}`],
+        connect: [`${host}:${at}`],
         tls: {
           ca: await readFile(file(`${ca}.pem`)),
           cert: await readFile(file(`${name}.pem`)),
@@ -282,6 +283,9 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   await inside(t, { listen: `[::1]:${port}`, tls: own })
   const { keys } = await (await line('gateway', 'ours', '[::1]')).keys()
   t.ok(keys.length > 0, 'an address of IPv6 stands in brackets')
+  const other = { ca: file('ours.pem'), cert: file('elsewhere.pem'), key: file('elsewhere.key') }
+  await inside(t, { listen: `[::1]:${port + 1}`, tls: other })
+  await refused(await line('gateway', 'ours', '[::1]', port + 1))
 })
 
 t.test('does not start without a configuration', async (t) => {
