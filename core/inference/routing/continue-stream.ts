@@ -50,9 +50,9 @@ export const continuationBody = ({ text }: StreamedSoFar, body: ChatBody): ChatB
 
 /** What the broken part cost, by a guess as far as its backend could not say so any more. */
 export const lostUsage = ({ body, text }: StreamedSoFar, told: WireUsage | null): WireUsage => {
-  const lost = wireUsage({ input: inputOf(body), output: tokensOf(text), estimated: true })
-  if (told?.['estimated'] !== true) return told ?? lost
-  return { ...told, completion_tokens: Math.max(told.completion_tokens, lost.completion_tokens) }
+  const output = tokensOf(text)
+  if (told?.['estimated'] !== true) return told ?? wireUsage({ input: inputOf(body), output, estimated: true })
+  return sumUsage(told, wireUsage({ input: 0, output: Math.max(0, output - told.completion_tokens) }))
 }
 
 /** Counts of two parts of one answer, each detail of them too. */
