@@ -106,11 +106,14 @@ const listOf = (list: string | undefined): readonly string[] | null => {
   return parts
 }
 
+/** In ms. A key that the API made may end later. */
+export const lastDate = 8.64e15
+
 /** Unix ms, up to the last date; null means never. Parts of a day are allowed. */
 const expiryOf = (days: string | undefined): number | null => {
   if (days === undefined || days === 'never') return null
   const expiry = Date.now() + Number(days) * day
-  if (!(Number(days) > 0 && expiry <= 8.64e15)) throw new Error('--days takes a number above 0, or never')
+  if (!(Number(days) > 0 && expiry <= lastDate)) throw new Error('--days takes a number above 0, or never')
   return expiry
 }
 

@@ -9,7 +9,7 @@ import { Settings } from '../../../core/settings.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
 import { still } from '../log/worded-line.ts'
 import { commandUsages } from './help.ts'
-import { type KeyValues, changeOf, keyOptions, limitFlags, newKeyOf } from './key-options.ts'
+import { type KeyValues, changeOf, keyOptions, lastDate, limitFlags, newKeyOf } from './key-options.ts'
 import { labelledLines } from './table.ts'
 import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 
@@ -149,9 +149,6 @@ const known = async ({ gateway, id, organization }: KeyCommand): Promise<KeyRow>
   if (row === null) throw new Error('there is no such key')
   return row
 }
-
-/** In ms. A key that the API made may end later. */
-const lastDate = 8.64e15
 
 /** The credential is printed only when the key was made: the store keeps its digest and its last letters. */
 const show = (row: KeyRow, { json }: KeyValues, credential: string | null = null): void => {

@@ -88,8 +88,8 @@ const shown = async (
 }
 
 /**
- * Lingers first, so that load balancers notice. Then the time for running requests begins, so the last one that comes has
- * all of it; what is left is cut.
+ * The gateway lingers first, so that load balancers notice. Then the time for running requests begins: the last request
+ * that comes has all of it, and what is left is cut.
  */
 const drained = async (
   gateway: Gateway,
