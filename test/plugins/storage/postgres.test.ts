@@ -61,14 +61,16 @@ t.test('each connection is asked one statement at a time, so that the driver war
   const heard = ({ message }: Error) => void warnings.push(message)
   process.on('warning', heard)
   t.teardown(() => process.off('warning', heard))
-  const under = new Set<unknown>()
+  const busy = new Set<unknown>()
+  /** Statements that meet a busy connection. An index may be built beyond the end of this test. */
+  const early: string[] = []
   const own = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown> | undefined
   pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {
-    t.notOk(under.has(this), String(args[0]))
-    under.add(this)
-    const asked = own.apply(this, args)
-    asked?.finally(() => under.delete(this)).catch(() => {})
-    return asked
+    if (busy.has(this)) early.push(String(args[0]))
+    busy.add(this)
+    const answer = own.apply(this, args)
+    answer?.finally(() => busy.delete(this)).catch(() => {})
+    return answer
   } as never
   t.teardown(() => (pg.Client.prototype.query = own as never))
   const { store } = at(t)
@@ -76,6 +78,7 @@ t.test('each connection is asked one statement at a time, so that the driver war
   await Promise.all(Array.from({ length: 8 }, () => store.get(notes, 'a')))
   await new Promise(setImmediate)
   t.same(warnings, [])
+  t.same(early, [])
 })
 
 t.test('contract', skip, (t) => conform(t, metadataStore.contract, (t) => at(t).store))
