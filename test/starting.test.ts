@@ -1,4 +1,5 @@
 import './fakes/unwatched.ts'
+import { spawn } from 'node:child_process'
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { jsonTake } from './fakes/at-work.ts'
 import { freePort } from './fakes/listening.ts'
 import { recorded } from './fakes/recorded.ts'
 import { startRedis } from './fakes/redis.ts'
-import { aloneIn, program, served } from './fakes/served.ts'
+import { aloneIn, heard, program, served } from './fakes/served.ts'
 import { until } from './until.ts'
 
 /** The status of an answer; null while nobody listens. */
@@ -34,6 +35,7 @@ const firstAnswer = async (port: number, path: string, key: string): Promise<num
 }
 
 const key = `sk_live_${'3'.repeat(44)}`
+const laterKey = `sk_live_${'6'.repeat(44)}`
 t.test('a provider that refuses its key is told at the start, and the gateway serves', async (t) => {
   const backend = await recorded(() => jsonTake({ error: { message: 'Incorrect API key sk-wrong' } }, 401))
   t.teardown(() => backend.close())
@@ -79,6 +81,32 @@ t.test('the same of several workers', { skip: redis === null && 'no redis-server
   const server = await starting
   t.equal(await ask(port, '/admin/keys', key), 200)
   t.equal(await server.stop('SIGINT'), 0)
+})
+
+/** Whether a process handles SIGHUP, of which it would end otherwise. */
+const takesHangUps = async (pid: number): Promise<boolean> => {
+  const caught = /^SigCgt:\s*(\w+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
+  return (BigInt(`0x${caught}`) & 1n) === 1n
+}
+
+t.test('a SIGHUP during the start is answered by a reload', { skip: noProc }, async (t) => {
+  const alone = aloneIn(t.testdir())
+  await (await served({ ...alone, SEALGATE_KEY: key })).stop('SIGKILL')
+  const busy = new Database(join(alone.SEALGATE_DATA, 'sealgate.db'))
+  busy.exec('begin immediate')
+  const env = { PATH: process.env['PATH'], PORT: '0', SEALGATE_LOG: 'silent', ...alone, SEALGATE_KEY: laterKey }
+  const child = spawn(process.execPath, [program], { env })
+  t.teardown(() => child.kill('SIGKILL'))
+  const { listening } = heard(child)
+  await until(() => takesHangUps(child.pid!))
+  child.kill('SIGHUP')
+  await sleep(300)
+  busy.exec('rollback')
+  busy.close()
+  const headers = { authorization: `Bearer ${laterKey}` }
+  const audit = `${await listening}/admin/audit`
+  const isReloaded = async () => /"action":"reload"[^}]*"outcome":"done"/.test(await (await fetch(audit, { headers })).text())
+  t.ok(await until(isReloaded), await (await fetch(audit, { headers })).text())
 })
 
 t.test('readiness waits until a made key is known', async (t) => {

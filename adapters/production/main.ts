@@ -9,6 +9,7 @@ import { didYouMean } from './config/did-you-mean.ts'
 import { version } from './config/version.ts'
 import { loadNearModules } from './near-modules.ts'
 import { startPlainly } from './start-plainly.ts'
+import { holdHangUps } from './workers/signals.ts'
 
 type Command = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<void> | void
 
@@ -37,6 +38,7 @@ const loaded: Readonly<Record<string, () => Promise<Command>>> = {
 /** Commands that do more than their module. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   async serve(args) {
+    const onHangUp = holdHangUps()
     const started = startPlainly(process)
     const { values } = parseArgs({ args: [...args], options: serveOptions })
     if (values.port !== undefined) process.env['PORT'] = portOf(values.port)
@@ -50,14 +52,14 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
         import('./commands/serve.ts'),
         import('./workers/worker.ts'),
       ])
-      await serve(process.env, surfaces, started, await joined(process))
+      await serve(process.env, surfaces, started, onHangUp, await joined(process))
     } else if (count > 1) {
       const { leadWorkers: lead } = await import('./workers/leader.ts')
       started()
-      await lead(process.env, count)
+      await lead(process.env, count, onHangUp)
     } else {
       const { serve } = await import('./commands/serve.ts')
-      await serve(process.env, surfaces, started)
+      await serve(process.env, surfaces, started, onHangUp)
     }
     // A store that is silent may still hold a line.
     process.exit()

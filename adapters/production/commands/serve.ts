@@ -14,7 +14,7 @@ import { variable } from '../config/variables.ts'
 import { makeFirstKey, storeGivenKey } from './bootstrap-key.ts'
 import { isTerminal } from '../screen/style.ts'
 import { namingStore } from './with-gateway.ts'
-import { onStopSignal } from '../workers/signals.ts'
+import { type OnHangUp, onStopSignal } from '../workers/signals.ts'
 import type { WorkerLink } from '../workers/worker.ts'
 import { type ShownKey, keepKey, orEndStart, printWhole } from './show-key.ts'
 
@@ -23,6 +23,7 @@ export const serve = async (
   env: NodeJS.ProcessEnv,
   surfaces: readonly string[] | null,
   started: () => void,
+  onHangUp: OnHangUp,
   workerLink: WorkerLink | null = null,
 ): Promise<void> => {
   const { gateway, config, data, renew } = await bootGateway(env, surfaces, workerLink)
@@ -53,7 +54,7 @@ export const serve = async (
     // A signal may arrive as soon as the port is printed.
     const left = workerLink?.leave ?? onStopSignal()
     if (workerLink === null) {
-      process.on('SIGHUP', () => void reload())
+      onHangUp(() => void reload())
       announce(address, () => draw(null, false))
     } else {
       const measured = () => metrics.registry.getMetricsAsJSON()

@@ -7,7 +7,7 @@ import { type EnclaveProcess, enclaveProcess } from '../enclave/enclave-child.ts
 import { standardOutput, writeLog } from '../log/log.ts'
 import { announce } from '../commands/serve.ts'
 import { isTerminal } from '../screen/style.ts'
-import { onStopSignal } from './signals.ts'
+import { type OnHangUp, onStopSignal } from './signals.ts'
 import type { IpcAnswers } from './ipc.ts'
 import { type Member, type WorkerPool, workerPool } from './pool.ts'
 import { measurements } from './measurements.ts'
@@ -133,7 +133,7 @@ const reloadBySignal = (leader: Leader): void => {
 }
 
 /** Starts the workers and resolves when they have ended after a signal. */
-const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
+const ledWorkers = async (leader: Leader, count: number, onHangUp: OnHangUp): Promise<void> => {
   const { workers } = leader
   // The first worker starts alone, since it may make the first key.
   const { address, port, addressType } = await workers.start()
@@ -142,7 +142,7 @@ const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
   const draw = () => drawnBy(begun(leader)[0])
   if (isTerminal()) process.stdout.write(await draw())
   announce({ address, port, family: addressType === 6 ? 'IPv6' : 'IPv4' }, draw)
-  process.on('SIGHUP', () => reloadBySignal(leader))
+  onHangUp(() => reloadBySignal(leader))
   const lingers = await onStopSignal()
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => workers.members.forEach((member) => member.kill()))
@@ -153,7 +153,7 @@ const ledWorkers = async (leader: Leader, count: number): Promise<void> => {
  * Leads the workers of one port: owns the shared enclave process, sends the configuration to each worker, and ends
  * after them.
  */
-export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promise<void> => {
+export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number, onHangUp: OnHangUp): Promise<void> => {
   const secret = randomBytes(32).toString('hex')
   const together = ({ config, ...read }: ReadConfiguration): ReadConfiguration => ({
     ...read,
@@ -170,7 +170,7 @@ export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number): Promis
   )
   const leader: Leader = { env, log, leases: enclaveLeases(), workers, together, read, enclave }
   try {
-    await ledWorkers(leader, count)
+    await ledWorkers(leader, count, onHangUp)
   } finally {
     await workers.close(false)
     if (leader.enclave !== null) leader.leases.retire(leader.enclave)
