@@ -105,7 +105,8 @@ t.test('a SIGHUP during the start is answered by a reload', { skip: noProc }, as
   busy.close()
   const headers = { authorization: `Bearer ${laterKey}` }
   const audit = `${await listening}/admin/audit`
-  const isReloaded = async () => /"action":"reload"[^}]*"outcome":"done"/.test(await (await fetch(audit, { headers })).text())
+  const isReloaded = async () =>
+    /"action":"reload"[^}]*"outcome":"done"/.test(await (await fetch(audit, { headers })).text())
   t.ok(await until(isReloaded), await (await fetch(audit, { headers })).text())
 })
 
