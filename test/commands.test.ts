@@ -187,10 +187,12 @@ t.test('a sweep beside the row store of no gateway removes nothing', async (t) =
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, '01890000-0000-7000-8000-000000000000.enc'), 'sealed')
   const sweep = () => command(['sweep', '--grace', '0'], { SEALGATE_DATA: data })
-  t.match(await sweep(), { code: 1, stdout: '', stderr: /nothing is removed: [^]*storage\.metadata and SEALGATE_DATA/ })
+  t.match(await sweep(), {
+    code: 1,
+    stdout: '',
+    stderr: /Nothing [^]*removed: [^]*storage\.metadata and SEALGATE_DATA/,
+  })
   t.equal((await readdir(folder)).length, 1)
-  await command(['keys', 'create'], { SEALGATE_DATA: data })
-  t.match(await sweep(), { code: 0, stdout: '1 orphans and 0 expired files removed\n' })
 })
 
 t.test('a command whose output is lost says so and fails', { skip: !isFull && 'no /dev/full here' }, async (t) => {

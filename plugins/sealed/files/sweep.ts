@@ -5,6 +5,7 @@ import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Started } from '../../../core/ports/started.ts'
 import { Settings } from '../../../core/settings.ts'
+import { OtherRows, blobOwner } from './blob-owner.ts'
 import { deduplicating } from './deduplication.ts'
 import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
@@ -35,6 +36,7 @@ export const sweep = plugin({
   create: ({ blobs, rows, settings, clock, random, log }): Sweep => {
     const claims = deduplicating(rows, clock)
     const stored = storage(rows)
+    const owner = blobOwner(blobs, rows, clock, random)
 
     /** The record is removed first, so that no caller sees a file without bytes. */
     const expired = async (): Promise<number> => {
@@ -68,13 +70,11 @@ export const sweep = plugin({
     }
 
     const now = async (grace: number = fileSettings.of(settings).grace): Promise<Swept> => {
-      const swept = {
-        expired: await expired(),
-        orphans: (await orphans('encrypted/', grace)) + (await orphans('index/', grace)),
-      }
+      const removed = await expired()
       await claims.sweep()
       await stored.recount()
-      return swept
+      await owner.prove()
+      return { expired: removed, orphans: (await orphans('encrypted/', grace)) + (await orphans('index/', grace)) }
     }
 
     // Random pauses keep replicas from sweeping together.
@@ -82,7 +82,10 @@ export const sweep = plugin({
     const ring = () =>
       now()
         .then((swept) => log.info('files.swept', { ...swept }))
-        .catch((cause: unknown) => log.error('files.sweep', {}, cause))
+        .catch((cause: unknown) => {
+          if (cause instanceof OtherRows) log.error('files.otherRows', { mark: cause.mark })
+          else log.error('files.sweep', {}, cause)
+        })
         .finally(() => {
           if (!over) alarm = clock.alarm(next(), ring)
         })

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { sectionShapes } from '../../../../adapters/memory/sections.ts'
 import blobStore from '../../../../adapters/memory/blob-store.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
-import { log, random } from '../../../../adapters/memory/platform.ts'
+import { random } from '../../../../adapters/memory/platform.ts'
 import type { FlatPart } from '../../../../plugins/shared/flat-json.ts'
 import { deduplicating } from '../../../../plugins/sealed/files/deduplication.ts'
 import { FileStore, fileStore } from '../../../../plugins/sealed/files/file-store.ts'
@@ -13,7 +13,7 @@ import { Sweep, sweep } from '../../../../plugins/sealed/files/sweep.ts'
 import { use } from '../../../../core/plugin.ts'
 import { BlobStore } from '../../../../core/ports/blob-store.ts'
 import { MetadataStore, kind } from '../../../../core/ports/metadata-store.ts'
-import { Clock } from '../../../../core/ports/platform.ts'
+import { Clock, Log } from '../../../../core/ports/platform.ts'
 import { Settings, type SettingsInput, SettingsShape } from '../../../../core/settings.ts'
 import { uuid7 } from '../../../../core/uuid7.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
@@ -45,10 +45,10 @@ async function* parts(given: object, bytes = new Uint8Array(100)): AsyncGenerato
 }
 
 /** Files in stores whose writes the test may come before. */
-const house = (settings: SettingsInput = {}) => {
+const house = (settings: SettingsInput = {}, blobs: BlobStore = blobStore.create({}, {}, 'blobs')) => {
   const clock = fakeClock()
   const kept: MetadataStore = metadataStore.create({}, {}, 'rows')
-  const blobs: BlobStore = blobStore.create({}, {}, 'blobs')
+  const logged: object[] = []
   let beforeUpdate = async () => {}
   const rows: MetadataStore = {
     ...kept,
@@ -63,7 +63,10 @@ const house = (settings: SettingsInput = {}) => {
     use(fileStore),
     use(sweep),
     use(random),
-    use(log),
+    given(Log, 'log', () => {
+      const tell = (event: string, facts: object = {}) => void logged.push({ event, ...facts })
+      return { info() {}, warn: tell, error: tell }
+    }),
     given(BlobStore, 'blobs', () => blobs),
     given(MetadataStore, 'rows', () => rows),
     given(Clock, 'clock', () => clock),
@@ -76,11 +79,12 @@ const house = (settings: SettingsInput = {}) => {
     clock,
     rows,
     blobs,
+    logged,
     up: (given: object = {}, bytes?: Uint8Array<ArrayBuffer>) =>
       supplied.fileStore.receive(owner, parts({ ...fields, ...given }, bytes), never),
     paths: async () => {
       const paths: string[] = []
-      for await (const path of blobs.list('')) paths.push(path)
+      for await (const path of blobs.list('encrypted/')) paths.push(path)
       return paths
     },
     before: (work: () => Promise<void>) => void (beforeUpdate = work),
@@ -88,7 +92,8 @@ const house = (settings: SettingsInput = {}) => {
 }
 
 t.test('the sweep leaves bytes without a record for as long as an upload may take', async (t) => {
-  const { clock, blobs, sweep, paths } = house({ files: { grace: hour, sweep: 10 * hour } })
+  const { clock, blobs, sweep, up, paths } = house({ files: { grace: hour, sweep: 10 * hour } })
+  const { row } = await up()
   const uuid = uuid7(clock, { bytes: (length) => new Uint8Array(length), fraction: () => 0 })
   await blobs.put(`encrypted/acme/anna/${uuid}.enc`, once(new Uint8Array(9)), never)
   await blobs.put('encrypted/acme/anna/not-ours.txt', once(new Uint8Array(9)), never)
@@ -96,7 +101,36 @@ t.test('the sweep leaves bytes without a record for as long as an upload may tak
   t.same(await sweep.now(), { orphans: 0, expired: 0 })
   await clock.pass(1)
   t.same(await sweep.now(), { orphans: 1, expired: 0 })
-  t.same(await paths(), ['encrypted/acme/anna/not-ours.txt'], 'and never takes bytes of somebody else')
+  t.same(await paths(), [row.file_path, 'encrypted/acme/anna/not-ours.txt'], 'and never takes bytes of somebody else')
+})
+
+t.test('a sweep removes no bytes whose records stand in another row store', async (t) => {
+  const { blobs, clock, sweep, up, paths } = house()
+  t.same(await sweep.now(0), { orphans: 0, expired: 0 }, 'a new gateway has neither')
+  const { row } = await up()
+  t.same(await sweep.now(0), { orphans: 0, expired: 0 })
+  const other = house({}, blobs)
+  await t.rejects(other.sweep.now(0), { message: /another row store/ })
+  t.same(await sweep.now(0), { orphans: 0, expired: 0 }, 'rows without a file leave no mark')
+  await other.clock.pass(2 * hour)
+  await clock.pass(2 * hour)
+  t.match(other.logged, [{ event: 'files.otherRows', mark: /^owner\// }])
+  const second = await other.up()
+  await t.rejects(other.sweep.now(0), { message: /remove owner\/[\w-]+ from the blob store/ })
+  await t.rejects(sweep.now(0), { message: /another row store/ }, 'and neither of two sweeps')
+  t.same(await paths(), [row.file_path, second.row.file_path])
+  for await (const mark of blobs.list('owner/')) await blobs.remove(mark)
+  t.same(await sweep.now(0), { orphans: 1, expired: 0 }, 'until an operator chooses')
+})
+
+t.test('bytes that are there before any record are swept once a file has one', async (t) => {
+  const { clock, blobs, sweep, up, paths } = house()
+  const uuid = uuid7(clock, { bytes: (length) => new Uint8Array(length), fraction: () => 0 })
+  await blobs.put(`encrypted/acme/anna/${uuid}.enc`, once(new Uint8Array(9)), never)
+  await t.rejects(sweep.now(0), { message: /another row store/ })
+  const { row } = await up()
+  t.same(await sweep.now(0), { orphans: 1, expired: 0 })
+  t.same(await paths(), [row.file_path])
 })
 
 t.test('the sweep keeps files with a record and removes expired files', async (t) => {
