@@ -83,7 +83,7 @@ export const sweep = plugin({
       now()
         .then((swept) => log.info('files.swept', { ...swept }))
         .catch((cause: unknown) => {
-          if (cause instanceof OtherRows) log.error('files.otherRows', { mark: cause.mark })
+          if (cause instanceof OtherRows) log.error('files.foreign', { mark: cause.mark })
           else log.error('files.sweep', {}, cause)
         })
         .finally(() => {

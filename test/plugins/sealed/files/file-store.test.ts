@@ -114,7 +114,7 @@ t.test('a sweep removes no bytes whose records stand in another row store', asyn
   t.same(await sweep.now(0), { orphans: 0, expired: 0 }, 'rows without a file leave no mark')
   await other.clock.pass(2 * hour)
   await clock.pass(2 * hour)
-  t.match(other.logged, [{ event: 'files.otherRows', mark: /^owner\// }])
+  t.match(other.logged[0], { event: 'files.foreign', mark: /^owner\// })
   const second = await other.up()
   await t.rejects(other.sweep.now(0), { message: /remove owner\/[\w-]+ from the blob store/ })
   await t.rejects(sweep.now(0), { message: /another row store/ }, 'and neither of two sweeps')
