@@ -56,8 +56,8 @@ export const blobOwner = (blobs: BlobStore, rows: MetadataStore, clock: Clock, r
       for await (const path of blobs.list(prefix)) marks.push(path)
       const other = marks.find((mark) => mark !== own)
       if (!marks.includes(own)) {
-        if (!(await hasRecords()) && (other !== undefined || (await hasFiles()))) throw new OtherRows(other ?? null)
-        await blobs.put(own, noted())
+        if (await hasRecords()) await blobs.put(own, noted())
+        else if (other !== undefined || (await hasFiles())) throw new OtherRows(other ?? null)
       }
       if (other !== undefined) throw new OtherRows(other)
     },
