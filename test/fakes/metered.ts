@@ -7,6 +7,7 @@ import { Inference, inference } from '../../core/inference/inference.ts'
 import { Ledger } from '../../core/ports/ledger.ts'
 import { ledger } from '../../plugins/usage/ledger.ts'
 import { usages, type UsageRow } from '../../plugins/usage/usage-rows.ts'
+import type { UsageJournal } from '../../plugins/usage/usage-journal.ts'
 import { withoutJournal } from '../../plugins/usage/without-journal.ts'
 import { Meter } from '../../core/inference/metering/meter.ts'
 import { meter } from '../../plugins/usage/meter.ts'
@@ -43,6 +44,7 @@ export const metered = (
   upstreams: readonly Upstream[],
   settings: SettingsInput,
   limiter: Fitting<RateLimiter> = use(memoryLimiter),
+  journals: Fitting<UsageJournal> = use(withoutJournal),
 ) => {
   const clock = fakeClock(Date.UTC(2030, 0, 31, 12))
   const events: { readonly event: string; readonly [fact: string]: unknown }[] = []
@@ -61,7 +63,7 @@ export const metered = (
     use(meter),
     use(memoryCache),
     use(metadataStore),
-    use(withoutJournal),
+    journals,
     limiter,
     ...upstreams.map((upstream) => given(Upstream, upstream.name, () => upstream)),
     given(Observer, 'seen', () => observer),

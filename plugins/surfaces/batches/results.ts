@@ -104,8 +104,8 @@ const refusalOfAll = async (
 }
 
 /**
- * Books what results used, once for all readers: the row decides among them. Throws TooMany where a budget has no room; then
- * nothing is booked.
+ * Books what results used, once for all readers and across kills: the row decides. Budgets pay before the row is marked, and
+ * the ledger counts behind the mark. Throws TooMany where a budget has no room; then nothing is booked.
  */
 export const bookResults = async (
   given: Given,
@@ -121,11 +121,12 @@ export const bookResults = async (
   }
   try {
     for (const used of all) reserved.push([await meter.book(caller, billed, used, record), used])
+    if (row.batch !== null) await store.update(things, row.batch, { booked: 1 })
     if ((await store.update(things, id, { booked: 1 }, { booked: 0 })) === null) return await giveBack()
   } catch (error) {
     await giveBack()
     throw reserved.length === 0 ? error : await refusalOfAll(given, caller, billed, all, error)
   }
-  for (const [reservation, used] of reserved) await reservation.settle(used, row.provider)
-  if (row.batch !== null) await store.update(things, row.batch, { booked: 1 })
+  // Nothing waits between the mark and the counts: a kill there loses the counts of a batch, and never doubles them.
+  await Promise.all(reserved.map(([reservation, used]) => reservation.settle(used, row.provider)))
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import { lazy } from '../../../core/lazy.ts'
-import type { Ledger } from '../../../core/ports/ledger.ts'
+import type { Counts, Ledger, Place } from '../../../core/ports/ledger.ts'
 import { observed } from '../../../core/ports/observed.ts'
 import type { CurrentTrace, Observer, Trace } from '../../../core/ports/observer.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
@@ -196,8 +196,8 @@ class Reserved<Truth> implements Reservation<Truth> {
   readonly #spent: Granted | null
   readonly #start: number
   readonly #trace: Trace | null
-  /** The number of the call in the ledger. */
-  readonly #opened: number
+  /** The number of the call in the ledger; null for one of the past, which a kill leaves to its next booking. */
+  readonly #opened: number | null
   #isSettled = false
 
   constructor(
@@ -207,7 +207,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     { tariff, tell, limit }: Kind<Truth>,
     spent: Granted | null,
   ) {
-    const { caller, entry, mode, guess, sealed, record } = call
+    const { caller, entry, mode, guess, sealed, record, isPast = false } = call
     this.#till = till
     this.#call = call
     this.full = call.windows?.full
@@ -220,8 +220,8 @@ class Reserved<Truth> implements Reservation<Truth> {
     if (entry !== null && record !== undefined) record.model = entry.name
     this.headers = spent === null ? nothing : tell(paid.charges, spent.left, this.#start)
     const most = () => tariff.guessOf(guess, till.mostOf(entry, mode, paid.used, sealed))
-    this.#opened = till.ledger.open(placeOf(caller, entry, this.#start, null), most)
-    this.#keep()
+    this.#opened = isPast ? null : till.ledger.open(placeOf(caller, entry, this.#start, null), most)
+    if (!isPast) this.#keep()
   }
 
   began(): void {
@@ -233,27 +233,25 @@ class Reserved<Truth> implements Reservation<Truth> {
   cancel(): Soon<void> {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#till.ledger.cancel(this.#opened)
+    if (this.#opened !== null) this.#till.ledger.cancel(this.#opened)
     return this.#pay(0, 0, 0)
   }
 
   settle(counted: Truth | null, backend: string | null, by: BilledModel | string | null | undefined): Soon<void> {
     if (this.#isSettled) return
     this.#isSettled = true
-    const { ledger, clock, costOf } = this.#till
+    const { clock, costOf } = this.#till
     const { caller, entry, mode, guess } = this.#call
     const served = typeof by === 'string' ? servedBy(entry, by) : by === undefined ? entry : by
     const truth = counted ?? (backend === null ? null : guess)
     const place = placeOf(caller, served, clock.now(), truth === null ? null : backend)
     if (truth === null) {
-      ledger.settle(this.#opened, place, unansweredCall)
-      this.#keep()
+      this.#count(place, unansweredCall)
       return this.#pay(0, 0)
     }
     const used = this.#tariff.consumptionOf(truth)
     const cost = served && costOf(served, backend, mode, used)
-    ledger.settle(this.#opened, place, this.#tariff.countsOf(truth, cost))
-    this.#keep()
+    this.#count(place, this.#tariff.countsOf(truth, cost))
     this.#tell(place.model, used, cost, backend)
     const amount = this.#tariff.amountOf(truth)
     const { windows } = this.#call
@@ -282,6 +280,12 @@ class Reserved<Truth> implements Reservation<Truth> {
     const used = { model, backend, input, output, cached, reasoning, cost, organization, team, key, tags }
     this.#till.observed.used(used)
     this.#trace?.used({ ...used, backend: by })
+  }
+
+  #count(place: Place, counts: Counts): void {
+    const { ledger } = this.#till
+    ledger.settle(this.#opened ?? ledger.open(place, () => counts), place, counts)
+    this.#keep()
   }
 
   #keep(): void {
