@@ -6,7 +6,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 export const limit = (byDefault: number) => v.optional(v.nullable(count), byDefault)
 
 /** In the currency of the prices. */
-const money = v.pipe(v.number(), v.finite(), v.gtValue(0))
+const money = v.pipe(v.number(), v.finite('a finite number'), v.gtValue(0))
 const budget = v.optional(v.nullable(money), null)
 /** Budgets of a day, a week and a month. Null, the default, means no budget. */
 export const budgets = { costPerDay: budget, costPerWeek: budget, costPerMonth: budget }

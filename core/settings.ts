@@ -4,7 +4,7 @@ import { one } from './container.ts'
 import type { Section } from './ports/section.ts'
 import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 
-const amount = v.pipe(v.number(), v.minValue(0))
+const amount = v.pipe(v.number(), v.finite('a finite number'), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
 const mib = 1024 * 1024
@@ -13,7 +13,7 @@ const gib = 1024 * mib
 /** What a model does. A type decides which routes may call the model. */
 export const modelTypes = ['CHAT', 'AUDIO_TRANSCRIPTION', 'AUDIO_SPEECH', 'IMAGE', 'EMBEDDING', 'DECISION'] as const
 
-const temperature = v.pipe(v.number(), v.gtValue(0))
+const temperature = v.pipe(v.number(), v.finite('a finite number'), v.gtValue(0))
 
 /** A model that callers can name, with the backends that serve it. */
 export const ModelSettings = v.strictObject({

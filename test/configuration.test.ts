@@ -336,6 +336,12 @@ t.test('other chains are tried as the command checks a file, and nothing changes
     [{ ...main, use: 'openai' }],
   ])
     t.equal((await tried(wrong)).status, 400, JSON.stringify(wrong))
+  const endless = new Request('http://gateway/admin/configuration/try', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.own}`, 'content-type': 'application/json' },
+    body: '{"models":{"small":{"upstreams":[{"provider":"main","weight":1e999}]}}}',
+  })
+  t.equal((await gateway.gateway.fetch(endless)).status, 400, 'a weight without an end')
   t.same((await gateway.told()).changes, [], 'the file stays')
   for (const key of [{ scopes: ['api_key.read'] }, { organization: 'other' }] as const)
     t.equal((await tried([main], await gateway.made(key))).status, 403)

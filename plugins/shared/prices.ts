@@ -4,7 +4,7 @@ import type { Mode } from '../../core/inference/metering/consumption.ts'
 import { section } from '../../core/ports/section.ts'
 import type { ModelSettings } from '../../core/settings.ts'
 
-const amount = v.pipe(v.number(), v.minValue(0))
+const amount = v.pipe(v.number(), v.finite('a finite number'), v.minValue(0))
 
 /** Prices in the currency of `prices.currency`, of 1,000 tokens or characters, a minute, a picture or a request. */
 const price = v.strictObject({

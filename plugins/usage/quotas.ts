@@ -21,7 +21,7 @@ const row = v.pipe(
     requests: v.optional(count),
     tokens: v.optional(count),
     /** In the currency of the prices. */
-    cost: v.optional(v.pipe(v.number(), v.gtValue(0))),
+    cost: v.optional(v.pipe(v.number(), v.finite('a finite number'), v.gtValue(0))),
     per: v.picklist(['minute', 'hour', 'day', 'week', 'month']),
   }),
   v.check(

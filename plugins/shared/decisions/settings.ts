@@ -5,7 +5,7 @@ import type { ModelSettings } from '../../../core/settings.ts'
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
-const temperature = v.pipe(v.number(), v.gtValue(0))
+const temperature = v.pipe(v.number(), v.finite('a finite number'), v.gtValue(0))
 
 /** Between 0 and 1, both excluded: no number of cases proves either. */
 const share = v.pipe(v.number(), v.gtValue(0), v.ltValue(1))

@@ -12,7 +12,7 @@ const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.regex(/^[^$]
 /** Models, backends, or settings of a guard in one trial: the time of a trial grows with them. */
 const mostParts = 256
 
-const amount = v.optional(v.pipe(v.number(), v.minValue(0)))
+const amount = v.optional(v.pipe(v.number(), v.finite('a finite number'), v.minValue(0)))
 
 const link = v.strictObject({
   provider: name,

@@ -25,7 +25,7 @@ const server = v.pipe(
     /** Organisations whose keys may use the server; all when absent. */
     organizations: v.optional(v.array(v.string())),
     /** The price of a call. */
-    price: v.optional(v.pipe(v.number(), v.minValue(0)), 0),
+    price: v.optional(v.pipe(v.number(), v.finite('a finite number'), v.minValue(0)), 0),
     /** Ms for an answer. */
     timeout: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 60_000),
     /** Whether a tool that changes is withheld until the configuration is read again. */

@@ -169,6 +169,22 @@ t.test('the configuration is before the table, and two currencies are never adde
   t.equal(dollars.mostOf(null, 'confidential', million), null)
 })
 
+t.test('money, and what divides calls, has an end in every setting', (t) => {
+  const small = (more: object) => ({ models: { small: { upstreams: [{ provider: 'a' }], ...more } } })
+  const wrong = {
+    'models.small.price_config.standard.eu.image_price': small({
+      price_config: { standard: { eu: { image_price: Infinity } } },
+    }),
+    'models.small.upstreams.0.weight': small({ upstreams: [{ provider: 'a', weight: Infinity }] }),
+    'models.small.calibration.temperature': small({ calibration: { id: 'a', temperature: Infinity } }),
+    'quotas.windows.0.cost': { quotas: { windows: [{ of: 'key', per: 'day', cost: Infinity }] } },
+    'mcp.servers.tools.price': { mcp: { servers: { tools: { url: 'https://tools.example', price: Infinity } } } },
+    'limits.key.costPerDay': { limits: { key: { costPerDay: Infinity } } },
+  }
+  for (const [path, settings] of Object.entries(wrong)) t.throws(() => checkedSettings(settings), { message: `settings: ${path} expected a finite number` }) // prettier-ignore
+  t.end()
+})
+
 t.test('a call of a named model looks at no list of all models', async (t) => {
   let looks = 0
   const { models, ...settings } = checkedSettings({ models: { 'gpt-5': { upstreams: [{ provider: 'a' }] } } })
