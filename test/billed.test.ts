@@ -275,3 +275,28 @@ t.test('a sound costs its guessed length where the backend tells none, or none t
     t.match(await gateway.next(), { cost: seconds * 10_000 }, String(told))
   }
 })
+
+t.test('a streamed sound costs its guessed length where the backend tells one without an end', async (t) => {
+  let seconds = ''
+  const done = () => `{"type":"transcript.text.done","text":"Hi","usage":{"type":"duration","seconds":${seconds}}}`
+  const server = await backend(t, () => ({
+    headers: { 'content-type': 'text/event-stream' },
+    body: `data: ${done()}\n\ndata: [DONE]\n\n`,
+  }))
+  const prices = { standard: { x: { audio_price_per_min: 0.6 } } }
+  const models = {
+    ears: { type: 'AUDIO_TRANSCRIPTION' as const, price_config: prices, upstreams: [{ provider: 'openai' }] },
+  }
+  const gateway = await house(t, { upstreams: [use(openai, { apiKey: 'k', baseUrl: server.url })] }, { models })
+  const bills = { '4.5': 4.5, '1e999': 2, '-1': 2, 'null': 2 } // prettier-ignore
+  for (const [told, cost] of Object.entries(bills)) {
+    seconds = told
+    const body = new FormData()
+    for (const [name, value] of [['model', 'ears'], ['stream', 'true']] as const) body.set(name, value) // prettier-ignore
+    body.set('file', new Blob([new Uint8Array(32_000)]), 'a.mp3')
+    const headers = { authorization: `Bearer ${gateway.key}` }
+    const answer = await fetch(`${gateway.base}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+    t.match(await answer.text(), 'transcript.text.done')
+    t.match(await gateway.next(), { cost: cost * 10_000 }, told)
+  }
+})

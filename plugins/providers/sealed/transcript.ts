@@ -1,4 +1,5 @@
 import type { AudioAnswer, AudioParams } from '../../sealed/client/audio.ts'
+import { lengthOf } from '../shared/media-answers.ts'
 import { ofSegment, ofTranscript, toldMembers } from '../../shared/transcript-names.ts'
 import type { Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
 
@@ -52,11 +53,10 @@ export const transcriptOf = (answer: AudioAnswer): Transcript => {
   const { channels, utterances = [] } = answer.results as Results
   const [channel] = channels
   const { transcript: text = '', words = [] } = channel?.alternatives[0] ?? {}
-  const { duration } = answer.metadata
   return {
     text,
     language: channel?.detected_language ?? null,
-    duration: typeof duration === 'number' ? duration : null,
+    duration: lengthOf(answer.metadata.duration),
     segments: utterances.map(({ transcript, start, end, speaker, confidence }): Spoken => ({
       ...{ text: transcript, start, end },
       ...(speaker !== undefined && { speaker }),

@@ -150,7 +150,7 @@ const streamed = (
 /** Null where the event does not tell how long the sound is. */
 const secondsIn = ({ usage }: TranscriptEvent): number | null => {
   const { seconds } = (usage ?? {}) as { readonly seconds?: unknown }
-  return typeof seconds === 'number' && seconds >= 0 ? seconds : null
+  return Number.isFinite(seconds) && (seconds as number) >= 0 ? (seconds as number) : null
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ChatAnswer } from '../../../core/ports/upstream.ts'
 import { type Fault, SealgateError } from '../../../plugins/sealed/client/error.ts'
 import sealed from '../../../plugins/providers/sealed.ts'
 import { type Whose, faultsFor } from '../../../plugins/providers/sealed/faults.ts'
+import { transcriptOf } from '../../../plugins/providers/sealed/transcript.ts'
 import { conform } from '../../contracts/contract.ts'
 import { type Scene, type Stage, upstream } from '../../contracts/upstream.ts'
 import { chunk, echo, sealedStage } from '../../fakes/sealing.ts'
@@ -160,6 +161,15 @@ t.test('what a gateway lists, answers and hears behind its seal', async (t) => {
     [],
     'all of it by sealed routes',
   )
+})
+
+t.test('a sealed sound without an end has no length', (t) => {
+  const told = (duration: unknown) => transcriptOf({ metadata: { duration }, results: { channels: [] } })
+  t.match(
+    [1.5, Infinity, -1, undefined].map((duration) => told(duration).duration),
+    [1.5, null, null, null],
+  )
+  t.end()
 })
 
 t.test('a place of a stream comes back however the stream ends', async (t) => {
