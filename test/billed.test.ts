@@ -229,6 +229,35 @@ t.test('a rescued stream costs what each of its backends has counted', async (t)
   t.match(await gateway.next(), { input: 12_000, cached: 8_000, output: 8 }, 'the second one broke too')
 })
 
+t.test('each part of a rescued stream has the price of its own backend', async (t) => {
+  const text = 'Hello there, this is it.'
+  const counted = (input: number, output: number) => ({
+    [countedSoFar]: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+  })
+  const last = [[say(' All.'), stop, usage(20, 10)], [say(' All.'), stop], failed(null)]
+  const part = [say(text, counted(150_000, 6)), failed(null)]
+  const upstreams = [
+    given(Upstream, 'a', () => ({ ...actor('a', part, part, part, failed(null)), vendor: 'openai' })),
+    given(Upstream, 'b', () => ({ ...actor('b', ...last), vendor: 'gemini' })),
+  ]
+  const chain = [
+    { provider: 'a', model: 'gpt-4.1' },
+    { provider: 'b', model: 'gemini-2.5-pro', priority: 2 },
+  ]
+  const models = { small: { continues: true, upstreams: chain } }
+  const gateway = await house(t, { upstreams }, { models, routing: { retries: 0 } })
+  const call = { model: 'small', messages, stream: true }
+  const ask = async () => {
+    await (await gateway.call('POST', '/v1/chat/completions', call)).text()
+    return gateway.next()
+  }
+  const before = 150_000 * 2 + 6 * 8
+  t.match(await ask(), { backend: 'b', input: 150_020, output: 16, cost: before + 20 * 1.25 + 10 * 10 })
+  const [prompt, answer] = [6 + 6, 2]
+  t.match(await ask(), { input: 150_000 + prompt, output: 8, cost: before + prompt * 1.25 + answer * 10 }, 'uncounted')
+  t.match(await ask(), { backend: 'a', input: 150_000, output: 6, cost: before }, 'nobody goes on')
+})
+
 t.test('images cost what was drawn where nobody counts, and not what was wanted', async (t) => {
   const drawer: Upstream = {
     name: 'a',

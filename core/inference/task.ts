@@ -56,6 +56,8 @@ export interface Served<A extends Whole | Chunks = Whole | Chunks> {
   readonly usage: WireUsage | null
   /** Characters of text that were given so far. */
   readonly size: number
+  /** Backends that broke amid the answer, each with all counts up to its end. */
+  readonly broken?: readonly { readonly by: string; readonly upTo: WireUsage }[]
   /** Each backend that was asked, in order, as often as it was. */
   readonly tried: readonly string[]
   /** Attempts that the caller does not know of yet. The route that reports an attempt removes it. */

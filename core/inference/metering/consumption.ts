@@ -8,6 +8,8 @@ export interface Consumption extends Usage {
   readonly seconds?: number
   /** How many calls these are together; 1 when absent. */
   readonly calls?: number
+  /** Backends that broke amid the answer, each with all counts up to its end. */
+  readonly broken?: readonly { readonly by: string; readonly upTo: Usage }[]
 }
 
 /** Which column of the price table a call falls under. */

@@ -55,6 +55,10 @@ export const lostUsage = ({ body, text }: StreamedSoFar, told: WireUsage | null)
   return sumUsage(told, wireUsage({ input: 0, output: Math.max(0, output - told.completion_tokens) }))
 }
 
+/** What a backend reads that goes on, by a guess until it counts. */
+export const promptUsage = ({ body, text }: StreamedSoFar): WireUsage =>
+  wireUsage({ input: inputOf(body) + tokensOf(text), output: 0, estimated: true })
+
 /** Counts of two parts of one answer, each detail of them too. */
 export const sumUsage = (a: WireUsage, b: WireUsage): WireUsage => {
   const prompt_tokens = (a.prompt_tokens ?? 0) + (b.prompt_tokens ?? 0)

@@ -6,14 +6,8 @@ import { type End, Flow, cleanEnd, leaveQuietly } from '../../ports/flow.ts'
 import { judgeFault, statusOf, type Found } from './attempt.ts'
 import type { Breaker, Pass } from './breaker.ts'
 import type { Candidate } from '../models/catalog-entry.ts'
-import {
-  lostUsage,
-  rememberChunk,
-  sumUsage,
-  weaveContinuation,
-  type StreamedSoFar,
-  type WeaveChunk,
-} from './continue-stream.ts'
+import type { StreamedSoFar, WeaveChunk } from './continue-stream.ts'
+import { lostUsage, promptUsage, rememberChunk, sumUsage, weaveContinuation } from './continue-stream.ts'
 import type { Search } from './failover.ts'
 import type { OpenedStream } from './open-stream.ts'
 import type { BrokenStream, StreamPlan } from './stream-plan.ts'
@@ -115,7 +109,7 @@ class ResilientStream extends Flow<Chunk> {
 
   /** Makes the found backend the source of the stream. A probe has proved its backend with the first token. */
   #attach({ answer, candidate, controller, pass }: Found<OpenedStream, 'chat'>): void {
-    const { breakerOf, clock, live } = this.#plan
+    const { breakerOf, clock, live, given } = this.#plan
     const breaker = breakerOf(candidate.id)
     const leg: Leg = { source: answer.source, candidate, controller, breaker, since: clock.now(), pass }
     // The reader may have left between the first token and now.
@@ -135,6 +129,7 @@ class ResilientStream extends Flow<Chunk> {
     live.by = candidate.id
     live.proven = answer.proven
     if (this.#woven !== null) live.notes.push(`continued by ${candidate.provider}`)
+    if (this.#before !== null && given !== null) live.usage = sumUsage(this.#before, promptUsage(given))
     this.#pull()
   }
 
@@ -240,9 +235,8 @@ class ResilientStream extends Flow<Chunk> {
     this.#rescues++
     this.#watch?.off()
     this.#watch = null
-    const lost = lostUsage(broken.given, live.usage)
-    this.#before = live.usage === null && this.#before ? sumUsage(this.#before, lost) : lost
-    live.usage = null
+    live.usage = this.#before = lostUsage(broken.given, live.usage)
+    live.broken = [...(live.broken ?? []), { by: broken.candidate.id, upTo: live.usage }]
     this.#woven = weaveContinuation(broken.given)
     this.#look(broken)
   }

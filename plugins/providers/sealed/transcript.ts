@@ -1,5 +1,4 @@
 import type { AudioAnswer, AudioParams } from '../../sealed/client/audio.ts'
-import { lengthOf } from '../shared/media-answers.ts'
 import { ofSegment, ofTranscript, toldMembers } from '../../shared/transcript-names.ts'
 import type { Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
 
@@ -53,10 +52,11 @@ export const transcriptOf = (answer: AudioAnswer): Transcript => {
   const { channels, utterances = [] } = answer.results as Results
   const [channel] = channels
   const { transcript: text = '', words = [] } = channel?.alternatives[0] ?? {}
+  const { duration } = answer.metadata
   return {
     text,
     language: channel?.detected_language ?? null,
-    duration: lengthOf(answer.metadata.duration),
+    duration: Number.isFinite(duration) && (duration as number) >= 0 ? (duration as number) : null,
     segments: utterances.map(({ transcript, start, end, speaker, confidence }): Spoken => ({
       ...{ text: transcript, start, end },
       ...(speaker !== undefined && { speaker }),

@@ -68,8 +68,8 @@ const beginNamed = async (
     headers: { ...reservation.headers, ...worded.dropped },
     passage,
     began: () => reservation.began(),
-    settle: ({ usage, size, backend, by }) =>
-      void reservation.settle(backend === null ? null : usedByChat(estimate.input, usage, size), backend, by),
+    settle: ({ usage, size, backend, by, broken }) =>
+      void reservation.settle(backend === null ? null : usedByChat(estimate.input, usage, size, broken), backend, by),
   }
 }
 

@@ -16,7 +16,7 @@ export interface SearchedChat {
   /** Null when no filter looks at the chat. */
   readonly passage: Passage | null
   /** Settles the reservation; a null backend has answered nothing. */
-  settle(served: Pick<Served, 'usage' | 'size' | 'backend' | 'by'>): void
+  settle(served: Pick<Served, 'usage' | 'size' | 'backend' | 'by' | 'broken'>): void
   /** The first token has come. */
   began(): void
 }

@@ -14,7 +14,7 @@ type Part = readonly [amount: number | undefined, price: number | undefined]
 export const costOf = (price: Price, used: Consumption, { terms, region = null }: PriceTerms = {}): number | null => {
   const { long } = price
   const { calls = 1 } = used
-  const prices = long !== undefined && used.input > long.above * calls ? long : price
+  const prices = long !== undefined && used.input > long.above * Math.max(1, calls) ? long : price
   let cost = (prices.request ?? price.request ?? 0) * calls
   for (const [amount = 0, each] of partsOf(prices, used)) {
     if (amount === 0) continue

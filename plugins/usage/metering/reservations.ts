@@ -13,6 +13,7 @@ import type { Estimate } from '../../../core/inference/metering/tokens.ts'
 import { allowances } from './allowances.ts'
 import { chargesFor } from './charges.ts'
 import { refuse } from './refuse.ts'
+import { costOfParts, servedBy } from './cost-of-parts.ts'
 import { budgetWarnings } from './budget-warnings.ts'
 import { budgets, unknownPrice } from './budgets.ts'
 import type { Billed, BilledModel, Meter, Reservation, SealedModels } from '../../../core/inference/metering/meter.ts'
@@ -240,7 +241,7 @@ class Reserved<Truth> implements Reservation<Truth> {
   settle(counted: Truth | null, backend: string | null, by: BilledModel | string | null | undefined): Soon<void> {
     if (this.#isSettled) return
     this.#isSettled = true
-    const { clock, costOf } = this.#till
+    const { clock } = this.#till
     const { caller, entry, mode, guess } = this.#call
     const served = typeof by === 'string' ? servedBy(entry, by) : by === undefined ? entry : by
     const truth = counted ?? (backend === null ? null : guess)
@@ -250,7 +251,7 @@ class Reserved<Truth> implements Reservation<Truth> {
       return this.#pay(0, 0)
     }
     const used = this.#tariff.consumptionOf(truth)
-    const cost = served && costOf(served, backend, mode, used)
+    const cost = served && costOfParts(this.#till, { entry, served, backend, mode }, used)
     this.#count(place, this.#tariff.countsOf(truth, cost))
     this.#tell(place.model, used, cost, backend)
     const amount = this.#tariff.amountOf(truth)
@@ -327,12 +328,6 @@ class Reserved<Truth> implements Reservation<Truth> {
     return last
   }
 }
-
-/** The model with the candidate alone that answered. */
-const servedBy = (entry: BilledModel | null, by: string): BilledModel | null =>
-  entry?.candidates === undefined || entry.candidates.length === 1
-    ? entry
-    : { ...entry, candidates: entry.candidates.filter(({ id }) => id === by) }
 
 const audio: Kind<number> = {
   tariff: tariffOfAudio,

@@ -3,6 +3,7 @@ import type { JsonScan } from '../../../../core/dialects/json-scan.ts'
 import { Aborted, GatewayError, UpstreamFailed } from '../../../../core/errors.ts'
 import type { StraightCall, StraightEntry } from '../../../../core/http/route.ts'
 import { type Before, sizeOf } from '../../../../core/inference/calls.ts'
+import type { Consumption } from '../../../../core/inference/metering/consumption.ts'
 import type { Reservation, WaitingCall } from '../../../../core/inference/metering/meter.ts'
 import { choicesOf, estimateOf } from '../../../../core/inference/metering/tokens.ts'
 import { judgeFault, statusOf } from '../../../../core/inference/routing/attempt.ts'
@@ -10,7 +11,7 @@ import type { Breaker, Pass } from '../../../../core/inference/routing/breaker.t
 import { continuable } from '../../../../core/inference/routing/continue-stream.ts'
 import type { Outcome } from '../../../../core/ports/observer.ts'
 import type { Soon } from '../../../../core/ports/soon.ts'
-import type { ChatWire, Usage, Whole } from '../../../../core/ports/upstream.ts'
+import type { ChatWire, Whole } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedByChat } from '../../../shared/used-by-chat.ts'
 import { AnswerListener, Line, type State } from './answer-listener.ts'
@@ -49,7 +50,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   #pass: Pass = 'plain'
   /** Guessed tokens of the prompt. */
   #input = 0
-  #reservation: Reservation<Usage> | null = null
+  #reservation: Reservation<Consumption> | null = null
   /** The request to the backend, later the answer to the caller. */
   #sent: string | Uint8Array = ''
   /** Null for a whole answer. */
@@ -116,7 +117,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     this.reject(refusal)
   }
 
-  #reserved(reservation: Reservation<Usage>): void {
+  #reserved(reservation: Reservation<Consumption>): void {
     // The client may have left while a limiter was asked.
     if (this.state !== 'asking') {
       void reservation.cancel()
@@ -335,8 +336,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     const stream = isFlowing ? this.#stream : null
     return {
       ...leftBy(this.#ground, this.#begun, before, stream),
-      settle: ({ usage, size, backend, by }) =>
-        this.#settle(backend === null ? null : usedByChat(this.#input, usage, size), backend, by),
+      settle: ({ usage, size, backend, by, broken }) =>
+        this.#settle(backend === null ? null : usedByChat(this.#input, usage, size, broken), backend, by),
       began: () => {
         if (!isFlowing) this.#reservation?.began()
       },
@@ -344,7 +345,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
   }
 
   /** Settles what was reserved, and keeps the ledger's line at once. */
-  #settle(used: Usage | null, backend: string | null, by?: string): void {
+  #settle(used: Consumption | null, backend: string | null, by?: string): void {
     void this.#reservation?.settle(used, backend, by)
     this.#ground.given.meter.keep()
   }

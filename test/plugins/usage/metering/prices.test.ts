@@ -7,6 +7,7 @@ import type { Price } from '../../../../plugins/shared/prices.ts'
 import { costOf } from '../../../../plugins/usage/metering/cost-of.ts'
 import { pricesIn } from '../../../../adapters/production/prices-check.ts'
 import { prices } from '../../../../plugins/usage/metering/prices.ts'
+import { costOfParts } from '../../../../plugins/usage/metering/cost-of-parts.ts'
 import { shipped, shippedPrice } from '../../../../plugins/providers/shared/shipped-prices.ts'
 import type { Upstream } from '../../../../core/ports/upstream.ts'
 import type { SettingsInput } from '../../../../core/settings.ts'
@@ -169,9 +170,35 @@ t.test('the configuration is before the table, and two currencies are never adde
   t.equal(dollars.mostOf(null, 'confidential', million), null)
 })
 
+t.test('a rescued call costs the sum of its parts, and one request', (t) => {
+  const chain = [candidateOf(vendor('a', 'openai'), 'gpt-4.1'), candidateOf(vendor('b', 'gemini'), 'gemini-2.5-pro')]
+  const costIn = (settings: object, used: Consumption) => {
+    const entry = entryOf('m', checkedModel({ upstreams: [{ provider: 'a' }], ...settings }), chain)
+    const served = { ...entry, candidates: chain.slice(0, 1) }
+    const all = prices(checkedSettings({ models: {}, prices: { currency: 'USD' } }), lists)
+    return costOfParts(all, { entry, served, backend: 'a', mode: 'standard' }, used)
+  }
+  const broken = [
+    { by: 'b/gemini-2.5-pro', upTo: { input: 150_000, output: 10, cached: 50_000 } },
+    { by: 'b/gemini-2.5-pro', upTo: { input: 300_000, output: 20, cached: 50_000 } },
+  ]
+  const used = { input: 300_100, output: 30, cached: 50_000, broken }
+  t.equal(costIn({}, used), 250_000 * 1.25 + 50_000 * 0.125 + 20 * 10 + 100 * 2 + 10 * 8, 'no prompt is a long one')
+  const long = { input: 250_000, output: 0 }
+  t.equal(costIn({}, { ...long, broken: [{ by: 'b/gemini-2.5-pro', upTo: long }] }), 250_000 * 2.5, 'a long one is')
+  const standard = { eu: { prompt_price_per_k: 0.001, completion_price_per_k: 0.001, request_price: 0.5 } }
+  t.equal(costIn({ price_config: { standard } }, used), 300_100 + 30 + 500_000)
+  t.equal(
+    costIn({}, { ...long, broken: [{ by: 'c/unheard', upTo: long }] }),
+    null,
+    'a part without a price leaves all of it without',
+  )
+  t.end()
+})
+
 t.test('money, and what divides calls, has an end in every setting', (t) => {
   const small = (more: object) => ({ models: { small: { upstreams: [{ provider: 'a' }], ...more } } })
-  const wrong = {
+  const wrong: Readonly<Record<string, SettingsInput>> = {
     'models.small.price_config.standard.eu.image_price': small({
       price_config: { standard: { eu: { image_price: Infinity } } },
     }),
