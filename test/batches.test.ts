@@ -351,6 +351,25 @@ t.test('each wrong thing alone is refused, and no vendor keeps anything', async 
   t.equal((await fetch(`${house.base}/v1/batches`)).status, 401, 'no key')
 })
 
+t.test('a batch whose vendor has lost it, or its results, no longer counts as unread', async (t) => {
+  const house = await batchHouse(t)
+  const { client } = house
+  const [lost, unread] = [await begin(client, line('one')), await begin(client, line('two'))]
+  const booked = async ({ id }: { readonly id: string }) => (await house.rows().get(things, id))?.booked
+  const isLost = new RegExp(`${lost.id}$|${unread.output_file_id}/content$`)
+  house.vendor.instead = ({ url }, response) => {
+    if (isLost.test(url!)) response.writeHead(404).end('{"error":{"message":"No"}}')
+    return isLost.test(url!)
+  }
+  t.same([await booked(lost), await booked(unread)], [0, 0])
+  await refused(t, client.batches.retrieve(lost.id), { status: 404 })
+  await refused(t, client.files.content(unread.output_file_id!), { status: 404 })
+  t.same([await booked(lost), await booked(unread)], [1, 1])
+  house.vendor.instead = null
+  await (await client.files.content(unread.output_file_id!)).text()
+  t.match(await house.usage('talk', 1), { requests: 1 }, 'results that come back are booked')
+})
+
 t.test('a guard that looks at the model’s chats refuses a batch, which it could not see', async (t) => {
   const guard = use(words, { lists: { house: { words: ['secret'] } } })
   const house = await batchHouse(t, {}, [guard])

@@ -3,7 +3,7 @@ import { type Reply, json } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import { refuseMember } from '../../../core/dialects/json-object.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
-import { listThings } from './answer-files.ts'
+import { listThings, readIfMissing } from './answer-files.ts'
 import type { Given } from './needs.ts'
 import { batchesOf, toldObject } from './relay.ts'
 import { billedBatch, modelOf, refuseUnpaid } from './results.ts'
@@ -30,13 +30,11 @@ const seen = async ({ store, clock, random }: Given, id: string, row: KeptThing,
   return 'model' in told ? Object.assign(told, { model: row.model }) : told
 }
 
-const toldBatch = async (given: Given, id: string, row: KeptThing, signal: AbortSignal): Promise<Told> =>
-  seen(
-    given,
-    id,
-    row,
-    await toldObject(given, batchesOf(given, row), { method: 'GET', path: `/batches/${id}` }, signal),
-  )
+const toldBatch = async (given: Given, id: string, row: KeptThing, signal: AbortSignal): Promise<Told> => {
+  const ask = { method: 'GET', path: `/batches/${id}` } as const
+  const told = toldObject(given, batchesOf(given, row), ask, signal)
+  return seen(given, id, row, await told.catch(readIfMissing(given.store, id)))
+}
 
 interface CreateBatch {
   readonly input_file_id: string

@@ -2,6 +2,7 @@ import type { Caller } from '../../../core/access/caller.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { type Reply, bytes, json } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
+import type { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
 import { multipart } from '../shared/multipart.ts'
 import { linesOf } from './entries.ts'
@@ -85,6 +86,12 @@ export const listThings = async (
 export const listFiles = (request: OfPage, given: Given): Promise<Reply> =>
   listThings(request, given, 'file', (id, row) => fileOf(given, id, row, request.signal))
 
+/** Nobody waits any more for results that their vendor has lost: their batch counts as read. Throws the error again. */
+export const readIfMissing = (store: MetadataStore, batch: string | null) => async (error: unknown) => {
+  if (batch !== null && missingAsNull(error) === null) await store.update(things, batch, { booked: 1 })
+  throw error
+}
+
 /** Null for what is not found. */
 export const missingAsNull = (error: unknown): null => {
   if ((error as { readonly status?: unknown }).status === 404) return null
@@ -121,7 +128,8 @@ export const fileContent = async (request: OfFile, given: Given): Promise<Reply>
 export const bookUnread = async (given: Given, booking: Booking, path: string, signal: AbortSignal): Promise<void> => {
   if (booking.row.booked !== 0) return
   const batches = batchesOf(given, booking.row)
-  const { body } = await sent(given, batches, { method: 'GET', path }, signal)
+  const lost = readIfMissing(given.store, booking.row.batch)
+  const { body } = await sent(given, batches, { method: 'GET', path }, signal).catch(lost)
   await bookResults(given, booking, await usedInResults(body, batches, booking.pace), signal)
 }
 
