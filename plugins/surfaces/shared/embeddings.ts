@@ -5,6 +5,7 @@ import { countedOf, embed, embedding, embeddingFields, printEmbedded, sizeOf } f
 import { Inference } from '../../../core/inference/inference.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { Meter } from '../../../core/inference/metering/meter.ts'
+import { userOf } from '../../../core/inference/metering/tokens.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { settled } from './settle.ts'
@@ -30,7 +31,7 @@ export const embeddings = route({
     const reservation = await meter.reserve(
       caller,
       entry,
-      { input: sizeOf(input), output: 0, user: input.user },
+      { input: sizeOf(input), output: 0, user: userOf(input) },
       record,
     )
     const running = embed(inference, input, { entry, provider, extra, request: record.id }, signal)

@@ -9,6 +9,7 @@ import redisLimiter from '../../../adapters/production/redis/rate-limiter.ts'
 import type { Adapters } from '../../../core/gateway.ts'
 import { use } from '../../../core/plugin.ts'
 import type { SettingsInput } from '../../../core/settings.ts'
+import { Upstream } from '../../../core/ports/upstream.ts'
 import { connect } from '../../../plugins/sealed/client/client.ts'
 import { backend } from '../../contracts/stage.ts'
 import { running } from '../../environments.ts'
@@ -17,6 +18,7 @@ import { sealing } from '../../fakes/proxied.ts'
 import { startRedis } from '../../fakes/redis.ts'
 import { scripted } from '../../fakes/scripted.ts'
 import { sealedDoors } from '../../fakes/sealed-doors.ts'
+import { given } from '../../fitted.ts'
 
 type Windows = NonNullable<NonNullable<SettingsInput['quotas']>['windows']>
 
@@ -185,6 +187,25 @@ t.test('tokens and costs of one key or team are held alike, and what was not use
   const third = await gateway.refused({ max_tokens: 60 })
   t.equal(third.headers.get('x-sealgate-window'), 'key/tokens/day')
   t.equal(third.headers.get('x-ratelimit-remaining-tokens'), '0')
+})
+
+t.test('a request for vectors names its end user as a chat does', async (t) => {
+  const vector: Upstream = {
+    name: 'vectors',
+    models: async () => [],
+    embed: async ({ texts }) => ({ vectors: texts.map(() => new Float32Array(1)), usage: { input: 1, output: 0 } }),
+  }
+  const models = { vector: { type: 'EMBEDDING' as const, upstreams: [{ provider: 'vectors' }] } }
+  const windows: Windows = [{ of: 'endUser', requests: 1, per: 'day' }]
+  const adapters = { ...memory(), upstreams: [given(Upstream, 'vectors', () => vector)] }
+  const gateway = await running(t, adapters, { models, quotas: { userSecret, windows } })
+  const statuses = async (more: object) => {
+    const ask = () => gateway.call('POST', '/v1/embeddings', { model: 'vector', input: 'Hi', ...more })
+    return [(await ask()).status, (await ask()).status]
+  }
+  t.same(await statuses({ user: 'ann' }), [200, 429])
+  t.same(await statuses({ safety_identifier: 'bob' }), [200, 429])
+  t.same(await statuses({ user: '' }), [200, 200], 'an empty name is none')
 })
 
 t.test('a call that no model gets costs no window', async (t) => {
