@@ -1,5 +1,5 @@
 import './fakes/unwatched.ts'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { surfaceNames } from '../adapters/production/config/surfaces.ts'
@@ -181,6 +181,21 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
     )
   t.match((await run('models')).stdout, /^model +type +providers\n[^]*rehearsal +CHAT +rehearsal/)
   t.equal(await server.stop('SIGTERM'), 0)
+})
+
+t.test('a file of variables made on Windows names the same configuration, data and keys', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify({ enclave: { connect: ['/nowhere'] } }))
+  const [data, keys] = [join(folder, 'data'), join(folder, 'keys.json')]
+  const run = commands({ SEALGATE_CONFIG: `${file}\r`, SEALGATE_DATA: `${data}\r`, SEALGATE_KEYS: `${keys}\r` })
+  t.equal((await run('check', '--offline')).stdout, `${file}: no faults\n`)
+  for (const words of [
+    ['keys', 'create'],
+    ['kek', 'new'],
+  ])
+    t.equal((await run(...words)).code, 0, words.join(' '))
+  t.same((await readdir(folder)).sort(), ['config.json', 'data', 'keys.json'])
 })
 
 t.test('a store that is out of reach is named', async (t) => {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { makeFolder } from '../../plugins/storage/shared/fsync.ts'
 import { helpOverview, commandUsages } from './commands/help.ts'
 import { didYouMean } from './config/did-you-mean.ts'
+import { placeIn } from './config/variables.ts'
 import { version } from './config/version.ts'
 import { loadNearModules } from './near-modules.ts'
 import { startPlainly } from './start-plainly.ts'
@@ -132,6 +133,12 @@ const run = async (words: readonly string[]): Promise<void> => {
   else await (await loaded[name]?.())?.(args, process.env)
 }
 
+/** Files and folders, which are read in many places and by the processes that this one starts. */
+const settlePlaces = (env: NodeJS.ProcessEnv): void => {
+  for (const name of ['SEALGATE_CONFIG', 'SEALGATE_DATA', 'SEALGATE_KEYS'])
+    if (env[name] !== undefined) env[name] = placeIn(env, name)
+}
+
 /** A gateway goes on when its screen can't be written; any other command ends, since its answer is lost. */
 const goesOn = [undefined, 'serve'].includes(process.argv[2]) || process.argv[2]?.startsWith('-') === true
 
@@ -146,6 +153,7 @@ for (const output of [process.stdout, process.stderr])
   })
 
 try {
+  settlePlaces(process.env)
   await run(process.argv.slice(2))
 } catch (error) {
   const { errorText: complaint } = await import('../local/error-text.ts')

@@ -61,7 +61,7 @@ unless it says "required". Where the tables say "absent", they tell what holds w
   "enclave": { "evidence": { "use": "tsm" } }
 }
 \`\`\``,
-  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Line breaks at the end of a variable that the file names, or of \`SEALGATE_KEY\`, do not count. An address in \`OLLAMA_HOST\` has the port of its scheme, and a bare host has 11434. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
+  surroundings: `\`HOST\`, \`PORT\` and \`SEALGATE_LOG\` override the file. Line breaks at the end of these variables, and of those that the file names, do not count. A file of variables made on Windows has them. An address in \`OLLAMA_HOST\` has the port of its scheme, and a bare host has 11434. Without a file there are the providers \`rehearsal\` and \`use-lite\`, which need neither
 an account nor a network, and whatever these variables add:`,
 } as const
 

@@ -9,10 +9,11 @@ import { type Fault, FaultyConfiguration } from './faults.ts'
 import { allFaults, faultLine, faultsOfStart } from './file-faults.ts'
 import { pluginNames } from './load-plugin.ts'
 import { withOverrides } from './overrides.ts'
+import { placeIn } from './variables.ts'
 
 /** The folder of the embedded stores; made when it is missing. */
 export const dataFolder = (env: NodeJS.ProcessEnv): string => {
-  const data = env['SEALGATE_DATA'] || './data'
+  const data = placeIn(env, 'SEALGATE_DATA') || './data'
   try {
     makeFolder(data)
   } catch (cause) {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+
 /** The variable in a value of the configuration: `NAME` of `$NAME`. */
 export const nameIn = (value: unknown): string | null =>
   typeof value === 'string' && /^\$[A-Za-z_]\w*$/.test(value) ? value.slice(1) : null
@@ -17,6 +19,13 @@ export const variablesIn = (configuration: unknown): readonly string[] => {
 /** The value of a variable without its last line breaks, which `$(cat file)` leaves out, too; empty where there is none. */
 export const variable = (env: NodeJS.ProcessEnv, name: string): string =>
   (env[name] ?? '').replace(/(?<![\r\n])[\r\n]+$/, '')
+
+/** A variable that names a file or a folder. A place that exists under a name with line breaks at its end keeps that name. */
+export const placeIn = (env: NodeJS.ProcessEnv, name: string): string => {
+  const place = variable(env, name)
+  const whole = env[name] ?? ''
+  return place !== whole && existsSync(whole) ? whole : place
+}
 
 /** Replaces each `$NAME` with the environment variable. Throws when a variable is missing. */
 export const withVariables = (setting: unknown, env: NodeJS.ProcessEnv, path = ''): unknown => {

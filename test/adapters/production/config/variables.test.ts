@@ -1,5 +1,7 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { unsetVariablesIn, variable, withVariables } from '../../../../adapters/production/config/variables.ts'
+import { placeIn, unsetVariablesIn, variable, withVariables } from '../../../../adapters/production/config/variables.ts'
 
 const written = { providers: { a: { use: 'x', apiKey: '$KEY', pem: '$PEM' } } }
 const env = { KEY: 'sk-1\r\n\n', PEM: '\nBEGIN\nEND\n' }
@@ -20,4 +22,16 @@ t.test('many line breaks within a variable take no time', async (t) => {
   const begun = performance.now()
   t.equal(variable({ long }, 'long'), long)
   t.ok(performance.now() - begun < 1_000)
+})
+
+t.test('a place is named without its last line breaks', async (t) => {
+  const place = join(t.testdir(), 'data')
+  t.equal(placeIn({ SEALGATE_DATA: `${place}\r` }, 'SEALGATE_DATA'), place)
+  t.equal(placeIn({}, 'SEALGATE_DATA'), '')
+})
+
+t.test('a folder of data whose own name ends in a line break stays in use', async (t) => {
+  const place = join(t.testdir(), 'data\r')
+  mkdirSync(place)
+  t.equal(placeIn({ SEALGATE_DATA: place }, 'SEALGATE_DATA'), place)
 })
