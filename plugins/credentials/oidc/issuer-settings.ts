@@ -119,13 +119,31 @@ export type LoginSettings = v.InferOutput<typeof Login>
 /** A grant after the check. A grant with an empty `when` fits every token of its issuer. */
 export type PersonGrant = v.InferOutput<typeof PersonGrant>
 
-const issuers = v.optional(
-  v.record(
-    v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a name of lower-case letters, digits and dashes')),
-    IssuerSettings,
-  ),
-  {},
+const Issuers = v.record(
+  v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a name of lower-case letters, digits and dashes')),
+  IssuerSettings,
 )
+
+/** A token leads to one issuer, so another one with the same `iss` and `aud` would never be reached. */
+const apart = v.rawCheck<v.InferOutput<typeof Issuers>>(({ dataset, addIssue }) => {
+  if (!dataset.typed) return
+  const names = new Map<string, string>()
+  for (const [key, value] of Object.entries(dataset.value)) {
+    const { issuer, audience } = value
+    const pair = JSON.stringify([issuer, audience])
+    const first = names.get(pair)
+    if (first === undefined) names.set(pair, key)
+    else {
+      const path = [
+        { type: 'object', origin: 'value', input: dataset.value, key, value },
+        { type: 'object', origin: 'value', input: value, key: 'audience', value: audience },
+      ] as const
+      addIssue({ expected: `another audience than issuers.${first} has, which names the same issuer`, path: [...path] as never })
+    }
+  }
+})
+
+const issuers = v.optional(v.pipe(Issuers, apart), {})
 
 /** By name: whose access tokens are credentials beside keys. */
 export const issuerSettings = section('issuers', issuers)
