@@ -94,10 +94,15 @@ t.test('and what it reaches is told', { timeout: 120_000 }, async (t) => {
 t.test('keys are made with little, shown, changed and rotated', { timeout: 170_000 }, async (t) => {
   const data = join(t.testdir(), 'data')
   const file = join(t.testdirName, 'config.json')
+  const organizations = { default: { teams: { blue: {} } }, other: { teams: { blue: {} } } }
   // Nothing of an enclave is needed here, so none is started.
   await writeFile(
     file,
-    JSON.stringify({ enclave: { connect: ['/nowhere'] }, providers: { rehearsal: { use: 'rehearsal' } } }),
+    JSON.stringify({
+      enclave: { connect: ['/nowhere'] },
+      providers: { rehearsal: { use: 'rehearsal' } },
+      organizations,
+    }),
   )
   const env = { SEALGATE_DATA: data, SEALGATE_CONFIG: file }
   const run = commands(env)
@@ -161,6 +166,26 @@ t.test('keys are made with little, shown, changed and rotated', { timeout: 170_0
     (await run('usage', '--by', 'key', '--csv')).stdout,
     new RegExp(`^key,requests,input,output[^]*\r\n${all.id},1,`),
   )
+  for (const organization of ['default', 'other']) {
+    const { key } = await json('keys', 'create', '--organization', organization, '--user', 'ann', '--team', 'blue')
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    t.equal((await fetch(`${server.base}/v1/chat/completions`, { method: 'POST', headers, body })).status, 200)
+  }
+  const rowsOf = async (by: string, ...more: readonly string[]) =>
+    ((await json('usage', '--by', by, ...more)) as Record<string, unknown>[])
+      .filter((row) => row[by] === 'ann' || row[by] === 'blue')
+      .map(({ organization, requests }) => [organization, requests])
+  const apart = [
+    ['default', 1],
+    ['other', 1],
+  ]
+  t.ok(await until(async () => (await rowsOf('team')).length === 2, 20_000), 'teams of two organisations stay apart')
+  for (const by of ['team', 'user']) {
+    t.same(await rowsOf(by), apart, by)
+    t.same(await rowsOf(by, '--organization', 'other'), [['other', 1]], 'and one organisation is asked alone')
+    t.match((await run('usage', '--by', by, '--csv')).stdout, new RegExp(`^${by},organization,requests,`))
+  }
+  t.match((await run('usage', '--by', 'model', '--organization', 'other', '--csv')).stdout, /\r\nrehearsal,1,/)
   t.match((await run('usage', '--by', 'dya')).stderr, /did you mean day\?/)
   t.equal(
     (await run('usage', '--from', '2001-01-01', '--to', '2001-01-02', '--csv')).stdout.trim().split('\r\n').length,

@@ -11,6 +11,22 @@ import { refuseMoreArguments, withGateway } from './with-gateway.ts'
 const groups = ['organization', 'team', 'user', 'key', 'model', 'backend', 'tag', 'day'] as const
 type Group = (typeof groups)[number]
 
+/** Names of these are an organisation's own, so two organisations may have the same. */
+const ownNames: readonly Group[] = ['team', 'user']
+
+/** What is added up; the organisation is null for all. */
+interface Sought {
+  readonly by: Group
+  readonly organization: string | null
+  readonly from: string
+  readonly to: string
+}
+
+/** A sum, and whose it is where its name does not tell. */
+interface Row extends UsageSum {
+  readonly organization: string | null
+}
+
 /** Around every day of a gateway. */
 const [firstDay, lastDay] = ['2000-01-01', '2999-12-31']
 
@@ -24,14 +40,15 @@ export const usage = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { by: text, from: text, to: text, csv: flag, json: flag },
+    options: { by: text, organization: text, from: text, to: text, csv: flag, json: flag },
   })
   refuseMoreArguments(positionals, 0, commandUsages.usage)
   const by = groupOf(values.by ?? 'day')
-  const [from, to] = [dayOf(values.from, '--from'), dayOf(values.to, '--to')]
+  const [from = firstDay, to = lastDay] = [dayOf(values.from, '--from'), dayOf(values.to, '--to')]
+  const sought = { by, organization: values.organization ?? null, from, to }
   await withGateway(env, async (gateway) => {
-    const sums = await added(gateway, by, from, to)
-    process.stdout.write(`${printed(by, sums, values)}\n`)
+    const rows = ownNames.includes(by) ? await rowsOfEach(gateway, sought) : await rowsOf(gateway, sought)
+    process.stdout.write(`${printed(by, rows, values)}\n`)
   })
 }
 
@@ -48,10 +65,10 @@ const dayOf = (text: string | undefined, option: string): string | undefined => 
 }
 
 /** Pages are read until a page is not full, so that no answer holds the sums of many keys. */
-const added = async (gateway: Gateway, by: Group, from = firstDay, to = lastDay): Promise<readonly UsageSum[]> => {
+const added = async (gateway: Gateway, sought: Sought): Promise<readonly UsageSum[]> => {
   const sums: UsageSum[] = []
   for (let after: string | null = ''; after !== null;) {
-    const question = { by, organization: null, from, to, ...(after !== '' && { after }), limit: page }
+    const question = { ...sought, ...(after !== '' && { after }), limit: page }
     const found: readonly UsageSum[] = await gateway.supply({ sums: UsageSums }).sums.ask(question)
     sums.push(...found)
     after = found.length < page ? null : (found.at(-1)?.name ?? null)
@@ -59,17 +76,32 @@ const added = async (gateway: Gateway, by: Group, from = firstDay, to = lastDay)
   return sums
 }
 
+const rowsOf = async (gateway: Gateway, sought: Sought): Promise<readonly Row[]> =>
+  (await added(gateway, sought)).map((sum) => ({ ...sum, organization: null }))
+
+/** The rows of one organisation after another. */
+const rowsOfEach = async (gateway: Gateway, sought: Sought): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  for (const { name: organization } of await added(gateway, { ...sought, by: 'organization' }))
+    for (const sum of await added(gateway, { ...sought, organization })) rows.push({ ...sum, organization })
+  return rows
+}
+
 const printed = (
   by: Group,
-  sums: readonly UsageSum[],
+  sums: readonly Row[],
   { csv, json }: { readonly csv?: boolean; readonly json?: boolean },
 ): string => {
-  const rows = sums.map(({ name, counts: { requests, input, output, audio_seconds, unpriced, cost_micros } }) => ({
-    ...{ [by]: name === '' ? '-' : name, requests, input, output, audio_seconds, unpriced },
-    cost: cost_micros / 1e6,
-  }))
+  const rows = sums.map(({ name, organization, counts }) => {
+    const { requests, input, output, audio_seconds, unpriced, cost_micros } = counts
+    return {
+      ...{ [by]: name === '' ? '-' : name, ...(organization !== null && { organization }) },
+      ...{ requests, input, output, audio_seconds, unpriced, cost: cost_micros / 1e6 },
+    }
+  })
   if (json) return JSON.stringify(rows, null, 2)
-  const head = [by, 'requests', 'input', 'output', 'audio_seconds', 'unpriced', 'cost']
+  const whose = ownNames.includes(by) ? ['organization'] : []
+  const head = [by, ...whose, 'requests', 'input', 'output', 'audio_seconds', 'unpriced', 'cost']
   const cells = rows.map((row) => head.map((name) => (row as Record<string, string | number>)[name]!))
   return csv
     ? csvOf(head, cells)
