@@ -296,7 +296,7 @@ const left = (entrance: Entrance, context: RequestContext, response: ServerRespo
   const ms = clock.now() - context.began
   const route = context.label
   const trace = context.trace ?? (context.isWatched ? traceOfStranger(observed, context, response.req) : null)
-  observed.left(route, status, ms)
+  observed.left(route, status, ms, response.req.headers['traceparent'])
   trace?.ended(status, ms)
   const { record, caller } = context
   const { model, backend, tokens } = record

@@ -134,8 +134,8 @@ export interface ReachedShare {
 export interface Observer {
   /** A request has come; always before its `left`. */
   came?(): void
-  /** The last byte of the answer is written. `route` is a route's pattern or `none`; status 499 stands for a client that left. */
-  left?(route: string, status: number, ms: number): void
+  /** The last byte is written. `route` is a pattern or `none`, status 499 a client that left, `traceparent` that of `begin`. */
+  left?(route: string, status: number, ms: number, traceparent?: BegunRequest['traceparent']): void
   /** A fault of the gateway was answered. `kind` is the name of the error's class. */
   failed?(kind: string): void
   /** A chat goes straight, or the long way for this reason. */

@@ -1,4 +1,5 @@
 import { type Attributes, type Context, metrics, SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api'
+import type { BegunRequest } from '../../../core/ports/observer.ts'
 import type { RecordedAttempt, RecordedRequest } from './recorded-request.ts'
 
 const tracer = trace.getTracer('sealgate')
@@ -7,11 +8,12 @@ const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{toke
 const durations = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
 const firstChunks = meter.createHistogram('gen_ai.client.operation.time_to_first_chunk', { unit: 's' })
 
-const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+/** Later versions may add fields to those of version 00. */
+const form = /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 const zeros = /^0+$/
 
 /** The caller's own trace, where its header is one. */
-const parentOf = (header: string | readonly string[] | undefined): Context => {
+const parentOf = (header: BegunRequest['traceparent']): Context => {
   const [, traceId = '', spanId = '', flags = ''] = form.exec(typeof header === 'string' ? header : '') ?? []
   if (traceId === '' || zeros.test(traceId) || zeros.test(spanId)) return context.active()
   return trace.setSpanContext(context.active(), {
@@ -82,8 +84,13 @@ export const tellRequest = (request: RecordedRequest, status: number, to: number
 }
 
 /** A request that asked no model. */
-export const tellPlain = (route: string, status: number, from: number, to: number): void =>
-  serverSpan(route, status, from, context.active()).end(to)
+export const tellPlain = (
+  route: string,
+  status: number,
+  from: number,
+  to: number,
+  traceparent: BegunRequest['traceparent'],
+): void => serverSpan(route, status, from, parentOf(traceparent)).end(to)
 
 const serverSpan = (route: string, status: number, startTime: number, under: Context) =>
   tracer.startSpan(

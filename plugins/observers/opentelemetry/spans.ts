@@ -57,10 +57,10 @@ export const spans = plugin({
           (request, status, to) => void telling().then(({ tellRequest }) => tellRequest(request, status, to)),
         )
       },
-      left(route, status, ms) {
+      left(route, status, ms, traceparent) {
         if (!isRegistered() || route === 'none' || traced.has(route)) return
         const now = clock.now()
-        void telling().then(({ tellPlain }) => tellPlain(route, status, now - ms, now))
+        void telling().then(({ tellPlain }) => tellPlain(route, status, now - ms, now, traceparent))
       },
     }
   },

@@ -136,3 +136,23 @@ t.test('one trace goes from the caller to each attempt, by the GenAI convention 
   t.ok(await until(async () => spans.filter(({ parent }) => parent === null).length === 2), 'a malformed trace is none')
   t.notMatch(JSON.stringify([spans, measured]), /heron|Skerry|ann@|sk_live/, 'no word of a caller')
 })
+
+t.test(
+  'requests that no observer begins, and traces of later versions, stand below the span of their caller',
+  async (t) => {
+    const { base } = await running(t, memory())
+    const parentOf = async (traceparent: string) => {
+      spans.length = 0
+      t.equal((await fetch(`${base}/health/live`, { headers: { traceparent } })).status, 200)
+      t.ok(await until(async () => spans.length === 1))
+      const { name, parent, traceId } = spans[0] as Told
+      t.equal(name, 'GET /health/live')
+      return parent === null ? null : `${traceId}-${parent}`
+    }
+    const place = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7'
+    for (const known of [`00-${place}-01`, `01-${place}-03`, `cc-${place}-01-what-the-future-brings`])
+      t.equal(await parentOf(known), place, known)
+    for (const none of [`ff-${place}-01`, `00-${place}-01-more`, `00-${place}-01-`, `01-${place}-012`, `0-${place}-01`])
+      t.equal(await parentOf(none), null, none)
+  },
+)
