@@ -7,10 +7,13 @@ import { plainScopes } from '../core/access/caller.ts'
 import { parseJsonc } from '../adapters/production/config/jsonc.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
+import { startRedis } from './fakes/redis.ts'
 import { served } from './fakes/served.ts'
 import { until } from './until.ts'
 
 const command = commandRunner(t)
+const redis = await startRedis()
+t.teardown(() => redis?.close())
 const commands =
   (env: Readonly<Record<string, string>>) =>
   (...args: readonly string[]) =>
@@ -89,6 +92,22 @@ t.test('and what it reaches is told', { timeout: 120_000 }, async (t) => {
   t.equal(away.code, 1)
   t.match(away.stdout, '✗ providers.main: 401, the key was refused\n')
   t.equal((await run('check', file, '--offline')).code, 0, 'without asking anybody')
+  await writeFile(file, JSON.stringify({ providers: { rehearsal }, limits: { redis: 'redis://127.0.0.1:1' } }))
+  const lone = await run('check', file)
+  t.equal(lone.code, 1, 'without Redis a start would refuse most calls')
+  t.match(lone.stdout, '\n✗ limits.redis: nothing listens there (ECONNREFUSED)\n')
+})
+
+t.test('a Redis is told by whether it takes writes', { skip: redis === null && 'no redis-server here' }, async (t) => {
+  const file = join(t.testdir(), 'sealgate.json')
+  const run = commands({ SEALGATE_DATA: join(t.testdirName, 'data') })
+  const check = async (url: string) => {
+    await writeFile(file, JSON.stringify({ enclave: null, providers: {}, limits: { redis: url } }))
+    return run('check', file)
+  }
+  t.match(await check(redis!.url), { code: 0, stdout: '\n✓ limits.redis: writable\n' })
+  const wrong = await check(Object.assign(new URL(redis!.url), { username: 'somebody', password: 'wrong' }).href)
+  t.match(wrong, { code: 1, stdout: '\n✗ limits.redis: the password was refused (WRONGPASS)\n' })
 })
 
 t.test('keys are made with little, shown, changed and rotated', { timeout: 170_000 }, async (t) => {

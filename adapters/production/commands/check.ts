@@ -54,13 +54,15 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
     const signal = AbortSignal.timeout(patienceMs)
-    const [found, tried, unpriced] = await Promise.all([
+    const [found, redis, tried, unpriced] = await Promise.all([
       survey(gateway.supply, signal),
+      tryRedis(config),
       tryEnclaveBackends(config, signal),
       holdsMoney(config) ? unpricedModels(gateway, signal) : [],
     ])
     const lines = [
       ...reached(config, found),
+      ...redis,
       ...tried.map(({ name, fault }) => triedPart(`enclave.providers.${name}`, fault, 'verified')),
       ...unpriced,
     ]
@@ -71,6 +73,13 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   } finally {
     await gateway.close().catch((error: unknown) => process.stderr.write(`sealgate: ${errorText(error)}\n`))
   }
+}
+
+/** While Redis is down, most calls are refused by default. */
+const tryRedis = async ({ limits: { redis } }: Config) => {
+  if (redis === undefined) return []
+  const { redisFault } = await import('../redis/redis.ts')
+  return [triedPart('limits.redis', await redisFault(redis, 'sealgate:limits:probe'), 'writable')]
 }
 
 const moneyOf = ({ costPerDay = null, costPerWeek = null, costPerMonth = null }: Partial<Budgets>): boolean =>

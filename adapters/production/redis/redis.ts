@@ -99,6 +99,20 @@ const reachedLine = async <F>(
   }
 }
 
+/** Why a gateway would find this Redis down; null where it accepts writes. */
+export const redisFault = async (url: string, probe: string): Promise<Error | null> => {
+  const found = await reachedLine(
+    url,
+    probe,
+    () => null,
+    () => undefined,
+  ).catch(reasonOf)
+  if (typeof found === 'string')
+    return Object.assign(new Error('Redis is down'), { code: found === 'silent' ? 'ETIMEDOUT' : found })
+  hangUp(found.client)
+  return null
+}
+
 const down = (cause?: unknown): Unavailable => new Unavailable(undefined, { cause })
 
 /** Logs each change of state. Null means up; a text is the reason for being down. */

@@ -21,6 +21,8 @@ const codes: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is out of reach',
   ENOENT: 'the socket is not there',
   ETIMEDOUT: 'no answer in time',
+  NOAUTH: 'a password is needed',
+  WRONGPASS: 'the password was refused',
   MODULE_NOT_FOUND: 'a package that it needs was left out',
   ERR_MODULE_NOT_FOUND: 'a package that it needs was left out',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
