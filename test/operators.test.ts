@@ -8,7 +8,8 @@ import { parseJsonc } from '../adapters/production/config/jsonc.ts'
 import { commandRunner } from './fakes/command-runner.ts'
 import { recorded } from './fakes/recorded.ts'
 import { startRedis } from './fakes/redis.ts'
-import { served } from './fakes/served.ts'
+import { enclosed, served } from './fakes/served.ts'
+import { folderOf } from './helpers.ts'
 import { until } from './until.ts'
 
 const command = commandRunner(t)
@@ -108,6 +109,19 @@ t.test('a Redis is told by whether it takes writes', { skip: redis === null && '
   t.match(await check(redis!.url), { code: 0, stdout: '\n✓ limits.redis: writable\n' })
   const wrong = await check(Object.assign(new URL(redis!.url), { username: 'somebody', password: 'wrong' }).href)
   t.match(wrong, { code: 1, stdout: '\n✗ limits.redis: the password was refused (WRONGPASS)\n' })
+})
+
+t.test('a check names the one of several enclaves that is gone', { timeout: 120_000 }, async (t) => {
+  const folder = await folderOf(t)
+  const [file, inside, socket] = [join(folder, 'gateway.json'), join(folder, 'enclave.json'), join(folder, 'e.sock')]
+  await writeFile(inside, JSON.stringify({ enclave: { listen: socket } }))
+  const enclave = await enclosed({ SEALGATE_CONFIG: inside })
+  t.teardown(() => enclave.kill('SIGKILL'))
+  await writeFile(file, JSON.stringify({ providers: {}, enclave: { connect: [socket, join(folder, 'gone.sock')] } }))
+  t.match(await commands({ SEALGATE_DATA: join(folder, 'data') })('check', file), {
+    code: 1,
+    stdout: '✓ enclave: dev\n✓ enclave.connect.0: it answers\n✗ enclave.connect.1: the socket is not there (ENOENT)\n',
+  })
 })
 
 t.test('keys are made with little, shown, changed and rotated', { timeout: 170_000 }, async (t) => {

@@ -54,15 +54,17 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
   try {
     const signal = AbortSignal.timeout(patienceMs)
-    const [found, redis, tried, unpriced] = await Promise.all([
+    const [found, redis, enclaves, tried, unpriced] = await Promise.all([
       survey(gateway.supply, signal),
       tryRedis(config),
+      tryEnclaves(config, signal),
       tryEnclaveBackends(config, signal),
       holdsMoney(config) ? unpricedModels(gateway, signal) : [],
     ])
     const lines = [
       ...reached(config, found),
       ...redis,
+      ...enclaves,
       ...tried.map(({ name, fault }) => triedPart(`enclave.providers.${name}`, fault, 'verified')),
       ...unpriced,
     ]
@@ -80,6 +82,13 @@ const tryRedis = async ({ limits: { redis } }: Config) => {
   if (redis === undefined) return []
   const { redisFault } = await import('../redis/redis.ts')
   return [triedPart('limits.redis', await redisFault(redis, 'sealgate:limits:probe'), 'writable')]
+}
+
+/** A gateway serves with one of several, so it does not tell which of them is gone. */
+const tryEnclaves = async (config: Config, signal: AbortSignal) => {
+  const { enclaveFaults } = await import('../enclave/connect-enclave.ts')
+  const faults = await enclaveFaults(config, signal)
+  return faults.map((fault, at) => triedPart(`enclave.connect.${at}`, fault, 'it answers'))
 }
 
 const moneyOf = ({ costPerDay = null, costPerWeek = null, costPerMonth = null }: Partial<Budgets>): boolean =>

@@ -51,7 +51,7 @@ export const allFaults = async (
   const { faults, sound, isSet } = look(value, env)
   if (sound === null) return faults
   const [plugins, sense] = await Promise.all([pluginFaults(sound, running), senseFaults(sound, value, env)])
-  return [...faults, ...plugins.filter(isSet), ...sense]
+  return [...faults, ...[...plugins, ...sense].filter(isSet)]
 }
 
 /** All faults in the shape of a configuration. */

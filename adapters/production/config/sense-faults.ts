@@ -106,6 +106,20 @@ const variableFaults = (value: unknown, env: NodeJS.ProcessEnv, path: readonly s
   ]
 }
 
+/** Places of confidential processes that nobody could reach. */
+const placeFaults = ({ enclave: { connect = [], listen, tls } }: Config): readonly Fault[] => {
+  const named = connect.map((at, index) => ({ path: ['enclave', 'connect', String(index)], at }))
+  const all = listen === undefined ? named : [...named, { path: ['enclave', 'listen'], at: listen }]
+  return all.flatMap(({ path, at }) => {
+    if (at.startsWith('/')) return []
+    if (!/^[^/\s]+:\d{1,5}$/.test(at))
+      return [fault(path, ' is neither the path of a unix socket, which begins with a slash, nor host:port')]
+    return tls === undefined
+      ? [fault(path, ' needs enclave.tls: without a unix socket both sides must prove themselves')]
+      : []
+  })
+}
+
 /** Files that the start reads. */
 const unreadableFiles = async ({ enclave: { tls } }: Config): Promise<readonly Fault[]> => {
   const faults = await Promise.all(
@@ -128,6 +142,7 @@ export const senseFaults = async (
 ): Promise<readonly Fault[]> => [
   ...variableFaults(written, env),
   ...devFaults(config),
+  ...placeFaults(config),
   ...modelFaults(config),
   ...unnamedFaults(config),
   ...undecidedFaults(config),

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { unlessAborted } from '../../../core/abort.ts'
 import { use } from '../../../core/plugin.ts'
 import { splitEnclaveSettings } from '../config/enclave-parts.ts'
 import { type Config, plainModels } from '../config/config.ts'
+import { enclaveClient } from './enclave-client.ts'
 import { connectedEnclaves, lentEnclave, startedEnclave } from './enclave.ts'
 
 /** A lent enclave process. `back` returns it when this process no longer needs it. */
@@ -22,9 +24,31 @@ export const connectEnclave = async (config: Config, loan: LentEnclave | null) =
     if (loan !== null) return use(lentEnclave, { ...loan, ...proof })
     return use(startedEnclave, { config: enclaveConfig(config), ...proof })
   }
-  if (tls === undefined) return use(connectedEnclaves, { connect, ...proof })
+  return use(connectedEnclaves, { connect, tls: await certificatesOf(tls), ...proof })
+}
+
+const certificatesOf = async (tls: Config['enclave']['tls']) => {
+  if (tls === undefined) return null
   const [ca, cert, key] = await Promise.all([readFile(tls.ca), readFile(tls.cert), readFile(tls.key)])
-  return use(connectedEnclaves, { connect, tls: { ca, cert, key }, ...proof })
+  return { ca, cert, key }
+}
+
+/** Why each configured process gives no keys, in their order; null for one that gives them. */
+export const enclaveFaults = async (config: Config, signal: AbortSignal): Promise<readonly unknown[]> => {
+  const { connect = [], tls } = config.enclave
+  const certificates = await certificatesOf(tls)
+  const faultOf = async (at: string): Promise<unknown> => {
+    const line = enclaveClient(at, certificates)
+    try {
+      await unlessAborted(line.keys(), signal)
+      return null
+    } catch (fault) {
+      return fault
+    } finally {
+      await line.dispose?.()
+    }
+  }
+  return Promise.all(connect.map(faultOf))
 }
 
 /** True when the running enclave process fits the new configuration, too. */
