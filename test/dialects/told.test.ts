@@ -132,3 +132,14 @@ for (const model of ['messages', 'gemini']) {
     t.match(answer.choices, [{ index: 0, finish_reason: 'stop', logprobs: null, message: { refusal: null } }])
   })
 }
+
+t.test('a backend that refuses a chat as a whole keeps no other backend from it', async (t) => {
+  const upstreams = [
+    { provider: 'chat', model: 'gpt' },
+    { provider: 'messages', model: 'claude-opus-4-8', priority: 2 },
+  ]
+  const doors = await opened(t, hello, {}, { models: { several: { upstreams } } })
+  const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+  const body = { model: 'several', temperature: 0.5, messages: [{ role: 'user', content: [sound] }] }
+  t.equal((await doors.call('POST', '/v1/chat/completions', body)).status, 200)
+})

@@ -4,6 +4,7 @@ import { fieldsBeyondMessages } from '../../shared/dialects/messages/unsupported
 import { parseExact } from '../../shared/backend.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { allowedTools } from '../shared/allowed-tools.ts'
+import { emptyConversation } from '../shared/empty-conversation.ts'
 import { closed } from '../shared/messages/closed-schema.ts'
 import { idOf } from '../shared/messages/messages-turns.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
@@ -53,15 +54,12 @@ export const converseBody = ({ model, body }: Pick<ChatCall, 'model' | 'body'>):
   }
   if (stop != null) chosen['stopSequences'] = Array.isArray(stop) ? stop : [stop]
   Object.assign(further, given)
-  const system = messages.filter(isSystem).flatMap(({ content }) => partsOf(content).flatMap(textOf))
+  const { system, turns } = conversationOf(messages, !/deepseek/.test(model))
   const outputConfig = outputOf(response_format)
   const toolConfig = toolConfigOf((tools ?? []) as readonly JsonObject[], tool_choice, messages)
   return {
     ...top,
-    messages: turnsOf(
-      messages.filter((message) => !isSystem(message)),
-      !/deepseek/.test(model),
-    ),
+    messages: turns,
     ...(system.length > 0 && { system }),
     ...(Object.keys(chosen).length > 0 && { inferenceConfig: chosen }),
     ...(toolConfig && { toolConfig }),
@@ -100,6 +98,23 @@ const outputOf = (format: unknown): JsonObject | null => {
 interface Turn {
   readonly role: 'user' | 'assistant'
   readonly content: JsonObject[]
+}
+
+interface Conversation {
+  readonly system: readonly JsonObject[]
+  readonly turns: readonly Turn[]
+}
+
+/** Instructions alone are a turn of the user, which Converse wants. Throws BadRequest where nothing stands in the conversation. */
+const conversationOf = (messages: readonly Message[], thinks: boolean): Conversation => {
+  const system = messages.filter(isSystem).flatMap(({ content }) => partsOf(content).flatMap(textOf))
+  const turns = turnsOf(
+    messages.filter((message) => !isSystem(message)),
+    thinks,
+  )
+  if (turns.length > 0) return { system, turns }
+  if (system.length === 0) throw emptyConversation()
+  return { system: [], turns: [{ role: 'user', content: system }] }
 }
 
 /** Turns alternate: answers of tools and what the user says behind them are one. */

@@ -5,7 +5,8 @@ type Headers = Readonly<Record<string, string>>
 
 const none: Headers = {}
 
-const printable = (name: string): string => name.replace(/[^\x21-\x7e]|,/g, '_')
+/** A name in a list of a header. */
+export const printable = (name: string): string => name.replace(/[^\x21-\x7e]|,/g, '_')
 
 /** Who answers, as `provider/model`, where several backends may. */
 export const answeredBy = ({ candidates }: Pick<Entry, 'candidates'>, by: string | undefined): Headers =>

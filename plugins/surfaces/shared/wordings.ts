@@ -1,6 +1,7 @@
 import { fieldsBeyondContent as unheardByGemini } from '../../shared/dialects/generate-content/unsupported-fields.ts'
 import { fieldsBeyondMessages as unheardByMessages } from '../../shared/dialects/messages/unsupported-fields.ts'
 import type { TranslatedRequest } from '../../shared/dialects/translated-request.ts'
+import { printable } from './backend-headers.ts'
 import type { DialectChat } from './dialect-chat.ts'
 import { type ChatFilter, type Passage, passageThrough } from '../../../core/ports/chat-filter.ts'
 import { dialectOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
@@ -63,7 +64,7 @@ export const guardedWordings = async (
 /** The marks of guards, as far as they are known. */
 export const marksOf = (passage: Passage | null): Headers => {
   const marks = passage?.marks() ?? []
-  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.join(', ') }
+  return marks.length === 0 ? {} : { 'x-sealgate-guards': marks.map(printable).join(', ') }
 }
 
 const unheard: Readonly<Partial<Record<Dialect, ReadonlySet<string>>>> = {

@@ -3,6 +3,7 @@ import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { parseExact } from '../../../shared/backend.ts'
 import { dataUrlOf } from '../../../shared/data-url.ts'
+import { emptyConversation } from '../empty-conversation.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** One turn in Gemini's form. */
@@ -37,7 +38,10 @@ export const conversationOf = (messages: readonly Message[], signs: boolean) => 
     if (last?.role === own) last.parts.push(...parts)
     else if (parts.length > 0) contents.push({ role: own, parts })
   }
-  return { system: system.length > 0 ? { parts: system } : null, contents }
+  if (contents.length > 0) return { system: system.length > 0 ? { parts: system } : null, contents }
+  // They want a turn of the user: where nobody says anything, the instructions are one.
+  if (system.length === 0) throw emptyConversation()
+  return { system: null, contents: [{ role: 'user' as const, parts: system }] }
 }
 
 const partsOf = (content: Message['content']): JsonObject[] => {

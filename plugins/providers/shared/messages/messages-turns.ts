@@ -3,6 +3,7 @@ import { BadRequest } from '../../../../core/errors.ts'
 import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { parseExact } from '../../../shared/backend.ts'
 import { dataUrlOf } from '../../../shared/data-url.ts'
+import { emptyConversation } from '../empty-conversation.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 
 /** One turn in Anthropic's form. */
@@ -35,7 +36,14 @@ export const conversationOf = (messages: readonly Message[]): Conversation => {
     if (last?.role === role) last.content.push(...content)
     else if (content.length > 0) turns.push({ role, content })
   }
-  return { system: systemOf(instructions), turns }
+  return turns.length > 0 ? { system: systemOf(instructions), turns } : instructionsAlone(instructions)
+}
+
+/** They want a turn of the user: where nobody says anything, the instructions are one. Throws BadRequest without any. */
+const instructionsAlone = (instructions: readonly Message[]): Conversation => {
+  const content = instructions.flatMap((message) => blocksOf(message.content))
+  if (content.length === 0) throw emptyConversation()
+  return { system: undefined, turns: [{ role: 'user', content }] }
 }
 
 /** Instructions of plain text become one text; others stay blocks, whose marks for the cache survive. */

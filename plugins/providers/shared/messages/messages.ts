@@ -116,9 +116,19 @@ const samples = (generation: Generation, { thinking }: ChatBody, thoughts: { rea
 const fieldsOfSampling: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_k'])
 const none: ReadonlySet<string> = new Set()
 
-/** The fields of sampling, where the model would refuse them beside what else the request asks. */
+/** The fields of sampling, where the model would refuse them beside what else the request asks. None of a request that it refuses as a whole. */
 export const unsampled = (generation: Generation, body: ChatBody = { messages: [] }): ReadonlySet<string> => {
   if ([...fieldsOfSampling].every((name) => body[name] == null)) return none
+  try {
+    return unsampledIn(generation, body)
+  } catch (error) {
+    // The model's own backend says so, and only when it is asked: another one may answer.
+    if (error instanceof BadRequest) return none
+    throw error
+  }
+}
+
+const unsampledIn = (generation: Generation, body: ChatBody): ReadonlySet<string> => {
   const limit = (body['max_completion_tokens'] ?? body['max_tokens'] ?? generation.maxTokens) as number
   const { turns } = conversationOf(body.messages)
   const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(allowedTools(body).tool_choice)), turns, false)

@@ -66,6 +66,7 @@ const bodyOf = (request: MessagesRequest, telling: TurnsContext, serverTools: Se
   const begun = system == null ? '' : systemText(system, 'system', drop)
   const turns: Message[] = begun === '' ? [] : [{ role: 'system', content: begun }]
   for (let at = 0; at < messages.length; at++) turns.push(...messagesOf(messages[at]!, `messages.${at}`, telling))
+  if (turns.length === 0 && to !== 'messages') refuseMember('messages', 'Expected a turn with content')
   // Only the same dialect goes on from a beginning of the answer.
   if (messages.at(-1)?.role === 'assistant') drop('messages.prefill')
   if (top_k != null && to === undefined) drop('top_k')

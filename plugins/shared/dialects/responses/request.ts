@@ -1,5 +1,5 @@
 import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
-import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { type JsonObject, refuseMember } from '../../../../core/dialects/json-object.ts'
 import { objectIn, refuseStoredState } from '../../members.ts'
 import type { Seal } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
@@ -72,6 +72,7 @@ export const translateResponses = (
   const body: Record<string, unknown> & { messages: ChatBody['messages'] } = {
     messages: messagesOf(instructions ?? null, thoughtsWanted(request, withMemory(items, seal)), to, seal, drop),
   }
+  if (native === null && body.messages.length === 0) refuseMember('input', 'Expected a message')
   for (const name of same) if (request[name] != null) body[name] = request[name]
   if (request.max_output_tokens != null) body['max_completion_tokens'] = request.max_output_tokens
   Object.assign(body, logprobsOf(request))
