@@ -9,7 +9,9 @@ import t, { type Test } from 'tap'
 import { memory } from '../adapters/memory/index.ts'
 import { system } from '../adapters/memory/platform.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
+import type { Fitting } from '../core/container.ts'
 import { use } from '../core/plugin.ts'
+import { ChatFilter } from '../core/ports/chat-filter.ts'
 import { Clock } from '../core/ports/platform.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import redact from '../plugins/guards/redact.ts'
@@ -55,16 +57,36 @@ interface Asked {
   readonly more?: object
   readonly settings?: SettingsInput
   readonly guards?: Parameters<typeof running>[1]['guards']
+  readonly filters?: readonly Fitting<ChatFilter>[]
   readonly clock?: Clock
 }
 
 const house = async (
   t: Test,
-  { servers, more = {}, settings = {}, guards = [], clock = system.clock }: Asked,
+  { servers, more = {}, settings = {}, guards = [], filters = [], clock = system.clock }: Asked,
 ): Promise<Running> => {
   const mcp = { servers, ...more } as NonNullable<SettingsInput['mcp']>
   const time = given(Clock, 'clock', () => clock)
-  return running(t, { ...memory(), clock: time, fetch: use(doors), guards }, { ...unhurried, ...settings, mcp })
+  const all = memory()
+  const parts = [...all.parts, ...filters]
+  return running(t, { ...all, parts, clock: time, fetch: use(doors), guards }, { ...unhurried, ...settings, mcp })
+}
+
+/** A guard that puts placeholders in the place of a word. */
+const hiding = (word: string) => use(words, { lists: { people: { words: [word], then: 'replace' } } })
+
+/** A filter of one's own that changes results where they stand. */
+const hidingInPlace: ChatFilter = {
+  begin: () => ({
+    request: async (body) => body,
+    async answer(answer) {
+      const { output } = answer.completion.choices[0]!.message as { output?: { mail?: string } }
+      if (output !== undefined) output.mail = 'hidden'
+      return answer
+    },
+    chunks: (chunks) => chunks,
+    marks: () => [],
+  }),
 }
 
 const agentOf = async (t: Test, { base }: Running, key: string, mode: (typeof modes)[string] = 'legacy') => {
@@ -238,6 +260,26 @@ t.test('a server of tools gets numbers with every digit and members in their ord
   for (const { body } of calls) t.match(body, `"arguments":${args}`)
 })
 
+t.test('arguments that no guard changes reach a server of others as they are written', async (t) => {
+  const one = await mcpServer(t, issues)
+  const gateway = await house(t, { servers: { tracker: { url: one.url } }, guards: [hiding('Eve')] })
+  const name = 'tracker__create_issue'
+  const sent = async (params: string): Promise<string> => {
+    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+    const accept = 'application/json, text/event-stream'
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
+    await fetch(`${gateway.base}/mcp`, { method: 'POST', headers: { ...headers, accept }, body })
+    return one.seen.findLast(({ body }) => body.includes('tools/call'))!.body
+  }
+  const named = (args: string): string => `{"name":"callTool","arguments":{"name":"${name}","arguments":${args}}}`
+  const args = '{"title":"Long","2":1,"id":1234567890123456789}'
+  for (const params of [`{"name":"${name}","arguments":${args}}`, named(args)])
+    t.match(await sent(params), `"arguments":${args}`)
+  const odd = await sent(named('{"title":"Long","constructor":"Eve","prototype":"Adam"}'))
+  t.notMatch(odd, 'Eve', 'guards see members of every name')
+  t.match(odd, 'Adam', 'and every member reaches the server')
+})
+
 t.test('a result of a server keeps every digit, and guards read it all the same', async (t) => {
   const value = '{"rows":[{"id":-1234567890123456789}],"mail":"ann@example.org"}'
   let structured = value
@@ -255,8 +297,8 @@ t.test('a result of a server keeps every digit, and guards read it all the same'
     out.writeHead(200, { 'content-type': 'application/json' })
     out.end(JSON.stringify(answer).replace('"@"', structured))
   })
-  const called = async (guards: NonNullable<Asked['guards']>) => {
-    const { base, key } = await house(t, { servers: { post: { url } }, guards })
+  const called = async (guards: NonNullable<Asked['guards']>, filters: NonNullable<Asked['filters']> = []) => {
+    const { base, key } = await house(t, { servers: { post: { url } }, guards, filters })
     const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"post__x","arguments":{}}}'
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const accept = 'application/json, text/event-stream'
@@ -267,6 +309,12 @@ t.test('a result of a server keeps every digit, and guards read it all the same'
   t.match(await called([use(words, { lists })]), 'A guard refuses the answer')
   const replaced = await called([use(words, { lists: { people: { ...lists.people, then: 'replace' } } })])
   t.notMatch(replaced, /ann@/, 'what a guard replaces does not leave with the digits')
+  t.match(
+    await called([hiding('eve@example.org')]),
+    `"structuredContent":${value}`,
+    'what no guard changes keeps every digit',
+  )
+  t.match(await called([], [given(ChatFilter, 'in place', () => hidingInPlace)]), '"mail":"hidden"')
   structured = '[1234567890123456789]'
   t.match(await called([]), '"text":"[1234567890123456789]"', 'a list is the text of the result')
 })

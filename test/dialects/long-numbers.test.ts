@@ -102,3 +102,41 @@ t.test('a conversation of very many values is served with rounded numbers', asyn
   const { status } = await fetch(doors.base + path, { method: 'POST', headers, body: body.replace(args, many) })
   t.same([status, doors.backend.asked.at(-1)!.body.includes(String(Number(long)))], [200, true])
 })
+
+t.test('calls that stand whole in a stream of Messages keep every digit', async (t) => {
+  const call = `{"type":"tool_use","id":"t1","name":"find","input":${args}}`
+  const head = (content: string) =>
+    `{"type":"message_start","message":{"id":"m","role":"assistant","model":"c","usage":{},"content":${content}}}`
+  const end = ['{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{}}', '{"type":"message_stop"}']
+  const block = [
+    `{"type":"content_block_start","index":0,"content_block":${call}}`,
+    '{"type":"content_block_stop","index":0}',
+  ]
+  for (const [events, from] of [
+    [[head('[]'), ...block, ...end], 'in a block'],
+    [[head(`[${call}]`), ...end], 'in the head'],
+  ] as const) {
+    const headers = { 'content-type': 'text/event-stream' }
+    const doors = await opened(t, () => ({ headers, body: events.map((data) => `data: ${data}\n\n`).join('') }))
+    for (const [door, ask] of Object.entries(asks)) {
+      const text = (await (await doors.call('POST', ...ask('messages', true))).text()).replace(/\s/g, '')
+      t.ok(count(text) > 0, `${door}, ${from}`)
+    }
+  }
+})
+
+t.test('an answer that a tool of the gateway gives keeps every digit in a stream of Messages', async (t) => {
+  const block = `{"type":"tool_use","id":"t1","name":"json_answer","input":${args}}`
+  const events = [
+    '{"type":"message_start","message":{"id":"m","role":"assistant","model":"c","usage":{},"content":[]}}',
+    `{"type":"content_block_start","index":0,"content_block":${block}}`,
+    '{"type":"content_block_stop","index":0}',
+    '{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{}}',
+    '{"type":"message_stop"}',
+  ]
+  const headers = { 'content-type': 'text/event-stream' }
+  const doors = await opened(t, () => ({ headers, body: events.map((data) => `data: ${data}\n\n`).join('') }))
+  const [path, body] = asks['chat completions']!('messages', true)
+  const answer = await doors.call('POST', path, { ...body, response_format: { type: 'json_object' } })
+  t.ok(count(await answer.text()) > 0)
+})

@@ -1,5 +1,5 @@
 import { print } from '../../../../core/dialects/json.ts'
-import { exact } from '../../../shared/long-numbers.ts'
+import { exact, keepDigits } from '../../../shared/long-numbers.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
@@ -185,7 +185,10 @@ const isRepeated = ({ head, open, begun }: Reading, { data }: SseEvent): boolean
 const readEvent = (reading: Reading, data: string, into: Chunk[]): boolean => {
   const event = parseObject(data)
   if (event === null) throw garbled('A malformed event', reading.status)
-  switch (event['type']) {
+  const { type } = event
+  // Blocks of calls may stand whole in both.
+  if (type === 'content_block_start' || type === 'message_start') keepDigits(event, data)
+  switch (type) {
     case 'message_start':
       begin(reading, (event['message'] ?? {}) as JsonObject, into)
       break
@@ -294,8 +297,8 @@ const grow = (reading: Reading, growing: OpenBlock, delta: Block, into: Chunk[])
 const stop = (reading: Reading, { block, call, json }: OpenBlock, into: Chunk[]): void => {
   if (isThought(block)) into.push(chunkOf(reading, { thinking_blocks: [block] }))
   else if (call !== null)
-    json === '' && called(reading, call, { function: { arguments: JSON.stringify(block.input ?? {}) } }, into)
-  else if (block.type === 'tool_use') json === '' && tell(reading, JSON.stringify(block.input ?? {}), into)
+    json === '' && called(reading, call, { function: { arguments: print(exact(block.input ?? {})) } }, into)
+  else if (block.type === 'tool_use') json === '' && tell(reading, print(exact(block.input ?? {})), into)
   else if (block.type !== 'text') {
     if (json !== '') block.input = parseObject(json)
     into.push(chunkOf(reading, { content_blocks: [block] }))

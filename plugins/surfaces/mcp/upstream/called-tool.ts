@@ -17,8 +17,14 @@ const billedOf = (server: string, price: number): BilledModel => ({
   settings: pricedAt(v.parse(ModelSettings, { upstreams: [{ provider: server }] }), { any: { request_price: price } }),
 })
 
-/** The result after the guards: they see it as what a tool answers in a chat. */
+/** A result with every digit of its numbers. */
+const exactly = (structuredContent: object | undefined) =>
+  structuredContent === undefined ? {} : { structuredContent: exact(structuredContent) as object }
+
+/** The result after the guards: they see it as what a tool answers in a chat. What they leave as it was keeps its digits. */
 const guarded = async (passage: Passage, { content, structuredContent, ...rest }: ToolResult): Promise<ToolResult> => {
+  // A filter of one's own may change the object in its place.
+  const before = JSON.stringify(structuredContent)
   const message = { role: 'tool', content, output: structuredContent }
   const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] } as unknown as Completion
   const answer = await passage.answer({ kind: 'completion', completion })
@@ -27,14 +33,16 @@ const guarded = async (passage: Passage, { content, structuredContent, ...rest }
   return {
     ...rest,
     content: seen.content,
-    ...(seen.output && { structuredContent: seen.output }),
+    ...(JSON.stringify(seen.output) === before
+      ? exactly(structuredContent)
+      : seen.output && { structuredContent: seen.output }),
     ...(marks.length > 0 && { _meta: { 'sealgate/guards': marks } }),
   }
 }
 
 /**
- * Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. Without
- * guards the server gets the arguments in their order, and numbers of arguments and result keep every digit.
+ * Calls a tool of another server: the guards see arguments and result, and the call is on the caller's bill. Arguments
+ * that no guard changes reach the server in their order and with every digit, and such a result keeps every digit.
  */
 export const calledTool = async (
   tool: ServedTool,
@@ -46,12 +54,11 @@ export const calledTool = async (
 ): Promise<ToolResult> => {
   const billed = billedOf(tool.server, mcpSettings.of(settings).servers[tool.server]!.price)
   const passage = passageThrough(filters, { model: billed.name, organization: caller.organization, pace })
-  const { input } = passage === null ? { input: args } : await passage.request({ input: plain }, signal)
+  const { input } = passage === null ? { input: plain } : await passage.request({ input: plain }, signal)
   const reservation = await meter.reserve(caller, billed, { input: 0, output: 0 })
-  const answer = servers.call(caller, tool, input, signal)
+  const answer = servers.call(caller, tool, input === plain ? args : input, signal)
   const running = answer.then((answer) => ({ answer, backend: tool.server }))
   const result = await settled(reservation, running, () => ({ input: 0, output: 0 }))
   if (passage !== null) return guarded(passage, result)
-  const { structuredContent } = result
-  return structuredContent === undefined ? result : { ...result, structuredContent: exact(structuredContent) as object }
+  return { ...result, ...exactly(result.structuredContent) }
 }
