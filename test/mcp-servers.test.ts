@@ -95,6 +95,7 @@ const agentOf = async (t: Test, { base }: Running, key: string, mode: (typeof mo
   await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit: { headers } }))
   t.teardown(() => client.close())
   return {
+    described: async () => (await client.listTools()).tools,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: (name: string, args: object = {}, signal?: AbortSignal) =>
       client.callTool({ name, arguments: args as Record<string, unknown> }, signal && { signal }) as Promise<any>,
@@ -317,6 +318,24 @@ t.test('a result of a server keeps every digit, and guards read it all the same'
   t.match(await called([], [given(ChatFilter, 'in place', () => hidingInPlace)]), '"mail":"hidden"')
   structured = '[1234567890123456789]'
   t.match(await called([]), '"text":"[1234567890123456789]"', 'a list is the text of the result')
+})
+
+t.test('words of a server that are cut keep whole characters', async (t) => {
+  const long = `${'x'.repeat(999)}\u{1f600}${'y'.repeat(22)}\u{1f600}`
+  const url = await oddServer(t, (message, out) => {
+    if (message?.id === undefined) return out.writeHead(202).end()
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } }
+    const tools = [{ name: 'x', description: long, inputSchema: { type: 'object' } }]
+    const result = message.method === 'initialize' ? hello : { tools }
+    const told = message.method === 'tools/call' ? { error: { code: -32000, message: long } } : { result }
+    out.writeHead(200, { 'content-type': 'application/json' })
+    out.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, ...told }))
+  })
+  const gateway = await house(t, { servers: { post: { url } }, more: { search: false } })
+  const agent = await agentOf(t, gateway, gateway.key)
+  const { description } = (await agent.described()).find(({ name }) => name === 'post__x')!
+  t.equal(description, long.slice(0, 1_023))
+  t.equal(textOf(await agent.call('post__x')), long.slice(0, 999))
 })
 
 t.test('a key sees what its scopes, its organisation and the list of the server allow', async (t) => {
@@ -601,6 +620,7 @@ t.test('a program is a server of its own for each key, fenced from the machine',
     t.not(textOf(await call(one, 'own__reach', { port })), '"reached"', 'no network')
   }
   t.equal(textOf(await call(one, 'open__reach', { port })), '"reached"')
+  t.equal(textOf(await call(one, 'own__babble')), '"said"', 'lines for people are no messages')
   t.match(await call(one, 'own__end'), { isError: true, content: [{ text: /ends without an answer/ }] })
   t.not((await who(one)).self, first.self, 'a program that ended starts again')
   t.match(await call(one, 'own__shout'), { isError: true, content: [{ text: /too large/ }] })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
+console.log('A program that greets people')
 const self = randomUUID()
 let calls = 0
 const tools = {
@@ -14,6 +15,7 @@ const tools = {
         .on('connect', () => resolve('reached'))
         .on('error', ({ code }) => resolve(code)),
     ),
+  babble: () => console.log({ called: ['babble', undefined] }) ?? 'said',
   end: () => process.exit(1),
   sleep: () => new Promise(() => {}),
   shout: () => process.stdout.write('x'.repeat(5 * 1024 * 1024)),

@@ -54,6 +54,9 @@ export const messageIn = async (bytes: Buffer): Promise<ServerMessage> => {
   throw new UpstreamFailed('The tool’s server sends no message of the protocol')
 }
 
+/** The beginning of a text, without half of a pair of surrogates at its end. */
+export const cutText = (text: string, most: number): string => text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
+
 /** The result in an answer. The sentence of a server is for the caller alone. */
 export const resultIn = ({ result, error }: ServerMessage): unknown => {
   if (!isJsonObject(error)) {
@@ -62,7 +65,7 @@ export const resultIn = ({ result, error }: ServerMessage): unknown => {
   }
   const { code, message } = error
   const isCode = typeof code === 'number' && Number.isSafeInteger(code)
-  const sentence = typeof message === 'string' ? message.slice(0, mostSentence) : 'The tool’s server refuses the call'
+  const sentence = typeof message === 'string' ? cutText(message, mostSentence) : 'The tool’s server refuses the call'
   throw new RpcError(isCode ? code : rpcErrorCodes.inside, sentence)
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { hash } from 'node:crypto'
 import type { ServedTool } from '../served-tools.ts'
+import { cutText } from './line.ts'
 
 /** Tools of one server, characters of a description, and of a schema as JSON. */
 export const mostTools = 500
@@ -21,7 +22,7 @@ const annotationsOf = (given: unknown): object => {
 
 /** Control characters of a description would reach the terminals of people. */
 const plainText = (text: unknown): string =>
-  typeof text === 'string' ? text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim().slice(0, mostDescription) : '' // prettier-ignore
+  typeof text === 'string' ? cutText(text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim(), mostDescription) : ''
 
 /** Null for a tool whose name or schema no client takes. */
 const toolOf = (server: string, raw: unknown): ServedTool | null => {

@@ -47,6 +47,16 @@ async function* linesOf(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
+/** Null for a line that a program prints for people, as many do: clients of the protocol pass over such lines. */
+const messageOn = async (line: Buffer): Promise<ServerMessage | null> => {
+  try {
+    return await messageIn(line)
+  } catch (error) {
+    if (error instanceof UpstreamFailed) return null
+    throw error
+  }
+}
+
 /** Ends the program and the programs that it started. */
 const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -81,8 +91,8 @@ export const programLine = (program: Program): Line => {
   }
   const read = async (): Promise<void> => {
     for await (const line of linesOf(child.stdout!)) {
-      if (line.length === 0) continue
-      const message = await messageIn(line)
+      const message = await messageOn(line)
+      if (message === null) continue
       const reply = answerTo(message)
       if (reply !== null) send(reply)
       if (message.method !== undefined || typeof message.id !== 'number') continue
