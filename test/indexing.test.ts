@@ -25,37 +25,61 @@ import { given } from './fitted.ts'
 /** In ms: how long an incognito file stays. */
 const incognito = 300_000
 
-/** A gateway whose indexings end when they are told to; `beforeRemoval` comes between the look at a record and its removal. */
+/** Work at moments of an indexing. */
+interface Moments {
+  /** Before the enclave opens the keys. */
+  opening?(): Promise<void>
+  /** Behind the bytes of the index, before the answer. */
+  kept?(): Promise<void>
+  /** Between the look at a record and its removal, or its mark that nothing is indexed. */
+  removing?(): Promise<void>
+  forgetting?(): Promise<void>
+  /** Before stored bytes are removed. */
+  removingBytes?(): Promise<void>
+}
+
+/** A gateway whose indexings end when they are told to. */
 const stage = async (t: Test) => {
-  const blobs: BlobStore = blobStore.create({}, {}, 'blobs')
+  const moments: Moments = {}
+  const stored: BlobStore = blobStore.create({}, {}, 'blobs')
+  const blobs: BlobStore = {
+    ...stored,
+    async remove(path) {
+      await moments.removingBytes?.()
+      await stored.remove(path)
+    },
+  }
   const rows: MetadataStore = metadataStore.create({}, {}, 'rows')
   const waiting: { go(): void; fail(error: Error): void }[] = []
   const order: string[] = []
-  let beforeRemoval = async () => {}
   let shift = 0
   let breaking: 'never' | 'behind an upload' | 'now' = 'never'
   const slow = given(Enclave, 'slow', () => {
     const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
     return {
       ...inner,
-      handle: (route, sealed, grant, signal, enclaveFiles) =>
-        inner.handle(route, sealed, grant, signal, {
+      async handle(route, sealed, grant, signal, enclaveFiles) {
+        await moments.opening?.()
+        return inner.handle(route, sealed, grant, signal, {
           ...enclaveFiles!,
           async keepIndex(...given) {
             order.push(given[0])
             await new Promise<void>((go, fail) => waiting.push({ go, fail }))
             await enclaveFiles!.keepIndex(...given)
+            await moments.kept?.()
           },
-        }),
+        })
+      },
     }
   })
   const interrupted: MetadataStore = {
     ...rows,
     async remove(kind, id, when) {
-      if (kind.name === files.name) await beforeRemoval()
+      if (kind.name === files.name) await moments.removing?.()
       return rows.remove(kind, id, when)
     },
     async update(kind, id, change, when) {
+      if ('rag_status' in change && change.rag_status === 'none') await moments.forgetting?.()
       const updated = await rows.update(kind, id, change, when)
       if (breaking === 'behind an upload' && 'rag_status' in change) breaking = 'now'
       return updated
@@ -124,15 +148,24 @@ const stage = async (t: Test) => {
       for await (const path of blobs.list('index/')) paths.push(path)
       return paths.length
     },
-    between: (work: () => Promise<void>) => void (beforeRemoval = work),
+    /** Does the work once, at the next such moment; `reached` resolves with the moment. */
+    once(moment: keyof Moments, work: () => Promise<unknown>) {
+      let reach = () => {}
+      const reached = new Promise<void>((resolve) => (reach = resolve))
+      moments[moment] = async () => {
+        delete moments[moment]
+        reach()
+        await work()
+      }
+      return { reached }
+    },
   }
 }
 
 t.test('an index goes with its file, though it comes in while that goes', async (t) => {
-  const { client, id, index, end, status, indexes, between } = await stage(t)
+  const { client, id, index, end, status, indexes, once } = await stage(t)
   await index()
-  between(async () => {
-    between(async () => {})
+  once('removing', async () => {
     await end(0)
     t.ok(await until(async () => (await status()) === 'completed'))
   })
@@ -149,6 +182,83 @@ t.test('what was forgotten while it was indexed does not come back', async (t) =
   await sleep(100)
   t.equal(await status(), 'none')
   t.equal(await indexes(), 0, 'and leaves nothing')
+})
+
+t.test('an index is forgotten, though it comes in while that happens', async (t) => {
+  const { client, id, index, end, status, indexes, found, once } = await stage(t)
+  await index()
+  await end(0)
+  t.ok(await until(async () => (await status()) === 'completed'))
+  await index()
+  once('forgetting', async () => {
+    await end(1)
+    t.ok(await until(async () => (await status()) === 'completed'))
+  })
+  await client.files.forgetIndex([id])
+  t.same([await status(), await indexes(), await found()], ['none', 0, []])
+})
+
+/** Something that ends later. */
+const later = () => {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  return { ended, end: () => end() }
+}
+
+t.test('bytes of an index go at once with the index or its file, though the enclave has not answered', async (t) => {
+  for (const act of ['forgetIndex', 'remove'] as const) {
+    const { client, id, index, end, indexes, once } = await stage(t)
+    const answer = later()
+    await index()
+    const { reached } = once('kept', () => answer.ended)
+    await end(0)
+    await reached
+    t.equal(await indexes(), 1)
+    await (act === 'remove' ? client.files.remove(id) : client.files.forgetIndex([id]))
+    t.equal(await indexes(), 0, act)
+    answer.end()
+    await sleep(50)
+    t.equal(await indexes(), 0, 'and do not come back')
+  }
+})
+
+t.test('an upload that is forgotten before the enclave opens its keys is not indexed', async (t) => {
+  const { client, end, order, indexes, status, once } = await stage(t)
+  const opening = later()
+  const { reached } = once('opening', () => opening.ended)
+  const file = { name: 'other.txt', mime: 'text/plain', bytes: Buffer.from('The other ferry') }
+  const { id } = await client.files.upload(file, { index: true })
+  await reached
+  t.equal(await status(id), 'pending')
+  await client.files.forgetIndex([id])
+  opening.end()
+  await sleep(100)
+  t.same([await status(id), await indexes(), order], ['none', 0, []])
+  if (order.length > 0) await end(0)
+})
+
+t.test('an index stays whole where the index before it cannot be removed', async (t) => {
+  const { id, index, end, found, status, once } = await stage(t)
+  await index()
+  await end(0)
+  t.ok(await until(async () => (await status()) === 'completed'))
+  await index()
+  once('removingBytes', () => Promise.reject(new Error('The store is busy')))
+  await end(1)
+  t.ok(await until(async () => (await status()) === 'completed'))
+  await sleep(50)
+  t.same(await found(), [id])
+})
+
+t.test('an index whose bytes cannot be removed is forgotten at the next try', async (t) => {
+  const { client, id, index, end, indexes, status, once } = await stage(t)
+  await index()
+  await end(0)
+  t.ok(await until(async () => (await status()) === 'completed'))
+  once('removingBytes', () => Promise.reject(new Error('The store is busy')))
+  await t.rejects(client.files.forgetIndex([id]), Object.assign(new Error(), { status: 503 }))
+  await client.files.forgetIndex([id])
+  t.same([await status(), await indexes()], ['none', 0])
 })
 
 t.test('of two indexings at once the later one counts', async (t) => {

@@ -11,6 +11,7 @@ import { MetadataStore, type Query } from '../../../core/ports/metadata-store.ts
 import { Settings } from '../../../core/settings.ts'
 import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
 import { deduplicating } from './deduplication.ts'
+import { removeIndexBytes } from './index-bytes.ts'
 import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
 import { type FileRow, type Labels, type Owner, files, idOf, isOver, isTimely, nameOf, pathOf } from './record.ts'
 import { fileSettings } from './settings.ts'
@@ -270,7 +271,7 @@ export const fileStore = plugin({
           if (row.client_hash !== null) await claims.release(owner, row.client_hash, id)
           await stored.leave(row.organization, row.file_size)
           await blobs.remove(row.file_path)
-          if (row.rag_path !== null) await blobs.remove(row.rag_path)
+          await removeIndexBytes(blobs, row)
           return
         }
       },

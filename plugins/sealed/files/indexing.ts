@@ -10,7 +10,8 @@ import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Settings } from '../../../core/settings.ts'
 import type { IndexKeys } from './upload.ts'
 import { FileStore } from './file-store.ts'
-import { type FileRow, type Owner, files, indexPathOf } from './record.ts'
+import { removeIndexBytes } from './index-bytes.ts'
+import { type FileRow, type Owner, type RagStatus, files, indexPrefixOf } from './record.ts'
 import { enclaveFilesOf } from './enclave-files.ts'
 import { fileSettings } from './settings.ts'
 
@@ -35,7 +36,7 @@ export interface Indexing {
   begin(grant: Grant, items: readonly IndexItem[]): Promise<readonly IndexBegun[]>
   /** Marks a record as waiting for its indexing. */
   announce(id: string): Promise<void>
-  /** Removes the index; an indexing under way is dropped at its end. Throws NotFound for a missing file. */
+  /** Removes the index with its bytes; an indexing under way is dropped. Throws NotFound for a missing file. */
   forget(owner: Owner, id: string): Promise<void>
   /** Resolves when no indexing is in progress. */
   dispose(): Promise<void>
@@ -44,7 +45,8 @@ export interface Indexing {
 /** One file of an indexing in progress. */
 interface Task {
   readonly item: IndexItem
-  began(): Promise<void>
+  /** False for a file that is to be indexed no more. */
+  began(): Promise<boolean>
   keep(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
   /** Any code except `completed` is a failure. */
   end(code: string): Promise<void>
@@ -77,6 +79,17 @@ export const indexing = plugin({
       rag_until: clock.now() + fileSettings.of(settings).indexing,
     })
 
+    /** The end of the lease with which an indexing begins; null for a file that is gone, or was forgotten meanwhile. */
+    const leased = async (id: string, waited: RagStatus): Promise<number | null> => {
+      for (;;) {
+        const before = await rows.get(files, id)
+        if (before === null || (before.rag_status === 'none' && waited !== 'none')) return null
+        const taken = lease('running')
+        const { rag_status } = before
+        if ((await rows.update(files, id, taken, { rag_status })) !== null) return taken.rag_until
+      }
+    }
+
     /**
      * Records the end of an indexing. Does nothing when the file was forgotten or its indexing began again after
      * `until`. A replaced index is removed after its record has changed.
@@ -106,7 +119,7 @@ export const indexing = plugin({
     /** One file of an indexing. Its lease begins when the enclave asks for the file, and its index gets a new path. */
     const taskOf = (item: IndexItem, row: FileRow, resolve: (begun: IndexBegun) => void): Task => {
       const id = item.file_id
-      const path = indexPathOf(row, `${row.file_name.replace(/\.enc$/, '')}.${uuid7(clock, random)}.idx`)
+      const path = `${indexPrefixOf(row)}${uuid7(clock, random)}.idx`
       let { rag_until: until } = row
       let begun = false
       let kept = false
@@ -114,11 +127,12 @@ export const indexing = plugin({
       return {
         item,
         async began() {
-          const taken = lease('running')
-          await rows.update(files, id, taken)
-          until = taken.rag_until
+          const taken = await leased(id, row.rag_status)
+          if (taken === null) return false
+          until = taken
           begun = true
           resolve({ file_id: id, rag_status: 'running', code: 'running' })
+          return true
         },
         async keep(bytes, signal) {
           keeping = blobs.put(path, bytes, signal).then(() => void (kept = true))
@@ -127,8 +141,11 @@ export const indexing = plugin({
         async end(code) {
           // The enclave may be gone while its last bytes are still being written.
           await keeping.catch(() => undefined)
-          if (code === 'completed' && kept) return settle(id, until, { path })
-          if (kept) await blobs.remove(path)
+          const stored = kept
+          // Where the record may name the index, a failure leaves the bytes, and the sweep decides.
+          kept = false
+          if (code === 'completed' && stored) return settle(id, until, { path })
+          if (stored) await blobs.remove(path)
           const reason = code === 'completed' ? 'refused' : code
           if (begun || row.rag_status === 'pending') await settle(id, until, { code: reason })
           resolve({ file_id: id, rag_status: 'failed', code: reason })
@@ -144,9 +161,7 @@ export const indexing = plugin({
         ...whole,
         async file(id) {
           const task = taskFor(id)
-          if (task === null) return null
-          await task.began()
-          return whole.file(id)
+          return task !== null && (await task.began()) ? whole.file(id) : null
         },
         content: async (id, signal) => (taskFor(id) === null ? null : whole.content(id, signal)),
         async keepIndex(id, bytes, signal) {
@@ -203,9 +218,14 @@ export const indexing = plugin({
       announce: async (id) => void (await rows.update(files, id, lease('pending'))),
 
       async forget(owner, id) {
-        const row = await fileStore.find(owner, id)
-        await rows.update(files, id, { rag_status: 'none', rag_error: null, rag_until: null, rag_path: null })
-        if (row.rag_path !== null) await blobs.remove(row.rag_path)
+        const nothing = { rag_status: 'none', rag_error: null, rag_until: null, rag_path: null } as const
+        for (;;) {
+          const row = await fileStore.find(owner, id)
+          // The record names its index until the bytes are gone, so a failure can be tried again.
+          await removeIndexBytes(blobs, row)
+          // An index that came in meanwhile must go, too.
+          if ((await rows.update(files, id, nothing, { rag_path: row.rag_path })) !== null) return
+        }
       },
 
       async dispose() {

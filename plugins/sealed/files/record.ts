@@ -112,9 +112,9 @@ const folder = (name: string): string => name.replace(/[^\w.-]/g, '_').replace(/
 export const pathOf = ({ organization, user }: Owner, name: string): string =>
   `encrypted/${folder(organization)}/${folder(user)}/${name}`
 
-/** Where the index of a file lies. The sweep lists both places. */
-export const indexPathOf = ({ organization, user }: Owner, name: string): string =>
-  `index/${folder(organization)}/${folder(user)}/${name}`
+/** Where each index of a file begins; no other file's does. The sweep lists both places. */
+export const indexPrefixOf = ({ organization, user, file_name }: FileRow): string =>
+  `index/${folder(organization)}/${folder(user)}/${file_name.replace(/\.enc$/, '')}.`
 
 const prefix = 'file_'
 
