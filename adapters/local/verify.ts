@@ -64,10 +64,32 @@ const options = {
   'gpu-keys': { type: 'string' },
 } as const
 
+/** Options of each kind of verification. */
+const takes: Readonly<Record<'boot' | 'service' | 'enclave', readonly string[]>> = {
+  boot: ['boot', 'collateral', 'policy', 'measurements', 'memory', 'at', 'json'],
+  service: ['service', 'evidence', 'policy', 'memory', 'nonce', 'at', 'collateral', 'gpu-tokens', 'gpu-keys', 'json'],
+  enclave: [...Object.keys(clientOptions), 'save', 'evidence', 'at', 'json'],
+}
+
+/** Throws for an option that would be passed over, and for one argument too many. */
+const refuseIdle = (
+  values: Readonly<Record<string, unknown>>,
+  positionals: readonly string[],
+  kind: keyof typeof takes,
+): void => {
+  const isGiven = (name: string) => values[name] !== undefined && values[name] !== false
+  const idle = Object.keys(values).find((name) => isGiven(name) && !takes[kind].includes(name))
+  if (idle !== undefined)
+    throw new Error(`verify ${kind === 'enclave' ? 'of an enclave' : `--${kind}`} takes no --${idle}`)
+  const stray = positionals[kind === 'enclave' && values['evidence'] === undefined ? 1 : 0]
+  if (stray !== undefined) throw new Error(`${stray} is one argument too many`)
+}
+
 /** Resolves with the exit code. What is saved is the answer as it came, whether verified or refused. */
 const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> => {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   const { service, boot } = values
+  refuseIdle(values, positionals, boot !== undefined ? 'boot' : service !== undefined ? 'service' : 'enclave')
   if (boot !== undefined) {
     const { judgeBoot } = await import('../production/commands/judge-boot.ts')
     return judgeBoot(boot, values, show)
@@ -76,8 +98,6 @@ const attempt = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
     const { verifyService } = await import('../production/commands/judge-document.ts')
     return verifyService({ ...values, service }, values.memory === undefined ? null : seenFile(values.memory), show)
   }
-  const stray = positionals[values.evidence === undefined ? 1 : 0]
-  if (stray !== undefined) throw new Error(`${stray} is one argument too many`)
   const policy = policyOf(values)
   const keptOf = async (): Promise<Kept> => {
     const at = clientOf({ ...values, 'base-url': positionals[0] ?? values['base-url'] }, env)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { readHex } from '../../../plugins/sealed/wire/hex.ts'
 import type { GpuStatement } from '../../../plugins/sealed/evidence/services/nvidia.ts'
 import type { Source } from './sources.ts'
 
@@ -57,9 +57,23 @@ const headerOf = ({ headers }: Answer, name: string): string => {
   return decodeURIComponent(found?.[1]?.[0] ?? '')
 }
 
+/** Null for a fact that the manifest leaves out. Throws for one that cannot be read, without which less would be checked. */
+const factOf = <T>(file: string, name: string, value: unknown, read: (text: string) => T | null): T | null => {
+  if (value === undefined || value === null) return null
+  const fact = typeof value === 'string' ? read(value) : null
+  if (fact === null) throw new Error(`${file}: ${name} cannot be read`)
+  return fact
+}
+
+const timeIn = (text: string): number | null => {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? null : time
+}
+
 /** Reads a recording's folder: `manifest.json`, and an answer for each request in `responses`. */
 export const readRecording = async (folder: string): Promise<Recording> => {
-  const { nonce_hex: nonce, captured_at: captured } = await jsonOf(join(folder, 'manifest.json'))
+  const manifest = join(folder, 'manifest.json')
+  const { nonce_hex: nonce, captured_at: captured } = await jsonOf(manifest)
   const answers = await answersIn(join(folder, 'responses'))
   const at = (path: string) => answers.find(({ url }) => new URL(url).pathname === path)
   const document = documentPaths.map(at).find((answer) => answer !== undefined)
@@ -68,9 +82,9 @@ export const readRecording = async (folder: string): Promise<Recording> => {
   const { peerKey } = document
   return {
     document: (await document.body()).toString('utf8'),
-    nonce: typeof nonce === 'string' ? fromHex(nonce, 32) : null,
+    nonce: factOf(manifest, 'nonce_hex', nonce, (text) => readHex(text, 32)),
     tlsKey: peerKey === null ? null : createHash('sha256').update(Buffer.from(peerKey, 'base64')).digest(),
-    at: typeof captured === 'string' ? Date.parse(captured) : null,
+    at: factOf(manifest, 'captured_at', captured, timeIn),
     gpu: tokens && keys ? { tokens: String(await tokens.body()), keys: String(await keys.body()) } : null,
     async source({ url, header }) {
       const answer = answers.find((answer) => url !== null && plain(answer.url) === plain(url))

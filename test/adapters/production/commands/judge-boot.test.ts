@@ -38,13 +38,21 @@ const collateral = async (folder: string): Promise<string> => {
   return folder
 }
 
-const judged = async (t: Test, change: Readonly<Record<string, string | Uint8Array | null>> = {}) => {
-  const folder = t.testdir({ boot: {}, collateral: {} })
+const judged = async (
+  t: Test,
+  change: Readonly<Record<string, string | Uint8Array | null>> = {},
+  { policy, more = [], json = true }: { policy?: object; more?: readonly string[]; json?: boolean } = {},
+) => {
+  const folder = t.testdir({ boot: {}, collateral: {}, 'policy.json': JSON.stringify(policy ?? {}) })
   for (const [name, bytes] of Object.entries({ ...record, ...change }))
     if (bytes !== null) await writeFile(join(folder, 'boot', name), bytes)
   const beside = await collateral(join(folder, 'collateral'))
   const { code, stdout, stderr } = await command(
-    ['verify', '--boot', join(folder, 'boot'), '--collateral', beside, '--json'],
+    [
+      ...['verify', '--boot', join(folder, 'boot'), '--collateral', beside, ...more],
+      ...(json ? ['--json'] : []),
+      ...(policy === undefined ? [] : ['--policy', join(folder, 'policy.json')]),
+    ],
     {},
   )
   return `${code} ${stdout}${stderr}`
@@ -69,6 +77,38 @@ const refused: readonly (readonly [string, Readonly<Record<string, string | Uint
 t.test('a record that is wrong in one thing is refused', async (t) => {
   for (const [name, change, wanted] of refused)
     await t.test(name, async (t) => t.match(await judged(t, change), wanted))
+})
+
+const measurement = '0'.repeat(96)
+
+t.test('a policy, a memory and a time count for a recorded boot', async (t) => {
+  const at = t.testdir({ 'high.json': '{"evaluation":99999}', 'seen.json': '{}' })
+  const stated: readonly (readonly [string, Parameters<typeof judged>[2], RegExp])[] = [
+    ['a policy that fits', { policy: { platforms: ['tdx'] } }, /^0 /],
+    ['another platform', { policy: { platforms: ['sev-snp'] } }, /^1 .*"reason":"platform_not_allowed"/],
+    ['another machine', { policy: { tdx: { ppids: ['00'.repeat(16)] } } }, /^1 .*"reason":"chip_not_allowed"/],
+    ['a policy that cannot be used', { policy: { profile: 'strict' } }, /^2 .*needed by the profile strict/],
+    ['another image', { policy: { measurements: [measurement] } }, /^1 .*"reason":"measurement_not_allowed"/],
+    ['another image by its option', { more: ['--measurements', measurement] }, /^1 .*"measurement_not_allowed"/],
+    ['releases', { policy: { releases: ['00'.repeat(32)] } }, /^2 sealgate: --boot cannot judge releases/],
+    ['a number that fell', { more: ['--memory', join(at, 'high.json')] }, /^1 .*"reason":"collateral_expired"/],
+    ['a number to remember', { more: ['--memory', join(at, 'seen.json')] }, /^0 /],
+    ['a later time', { more: ['--at', '2025-09-20T00:00:00Z'] }, /^1 .*"reason":"collateral_expired"/],
+    ['no time', { more: ['--at', 'today'] }, /^2 sealgate: --at is a time/],
+    ['an option of a service', { more: ['--nonce', '00'.repeat(32)] }, /^2 sealgate: verify --boot takes no --nonce/],
+    ['an option of an enclave', { more: ['--allow-insecure-dev'] }, /^2 .*takes no --allow-insecure-dev/],
+    ['a stray argument', { more: ['https://ai.example.org'] }, /^2 .*https:\/\/ai\.example\.org is one argument too/],
+  ]
+  for (const [name, given, wanted] of stated)
+    await t.test(name, async (t) => t.match(await judged(t, {}, given), wanted))
+  t.match(JSON.parse(await readFile(join(at, 'seen.json'), 'utf8')), { evaluation: Number })
+})
+
+t.test('the measurement of a boot is compared with those of a policy', async (t) => {
+  const [, own = ''] = /"measurement":"([0-9a-f]{96})"/.exec(await judged(t)) ?? []
+  const told = await judged(t, {}, { policy: { measurements: [own] }, json: false })
+  t.match(told, new RegExp(`^0 [^]*✓ measurement\\n[^]*✓ measurement ${own}, which the policy names`))
+  t.match(await judged(t, {}, { json: false }), `! measurement ${own}, compared with nothing`)
 })
 
 /** Programs in front of those of the system, which play the kernel's folder of reports: an entry answers once it is made. */
