@@ -223,14 +223,19 @@ const withIndexes = async <T>(
   const isOpen = there.every(({ id, version }) => held.get(key)?.versions.get(id) === version)
   const release = isOpen ? () => {} : await opening.take(searcher.holder, 1, longer(settings.queue), signal)
   try {
-    const mine = held.get(key) ?? { library: searchIndex(), versions: new Map<string, string>() }
+    let mine = held.get(key) ?? emptyShelf()
     if (ids === null) {
       const known = new Set(current.map(({ id }) => id))
       for (const id of mine.versions.keys()) if (!known.has(id)) forget(mine, id)
     }
-    for (const record of there) {
-      if (mine.versions.get(record.id) !== record.version) await openIndex(mine, record, searcher, signal)
-      if (mine.library.size > settings.most) throw new Refusal('too_large', 'fileIds')
+    if (!(await isFilled(mine, there, searcher, settings.most, signal))) {
+      held.delete(key)
+      // Files of other searches count for none of this one, which begins again without them.
+      const [before, own] = [mine, new Set(there.map(({ id }) => id))]
+      mine = emptyShelf()
+      const isAlone = [...before.versions.keys()].every((id) => own.has(id))
+      if (isAlone || !(await isFilled(mine, there, searcher, settings.most, signal)))
+        throw new Refusal('too_large', 'fileIds')
     }
     held.delete(key)
     // Files outside this query are dropped only with the whole library, since other searches may use them.
@@ -241,6 +246,23 @@ const withIndexes = async <T>(
   } finally {
     release()
   }
+}
+
+const emptyShelf = (): Shelved => ({ library: searchIndex(), versions: new Map() })
+
+/** Opens what the shelf lacks of these files. False as soon as it holds more than one search may. */
+const isFilled = async (
+  mine: Shelved,
+  there: readonly IndexedRecord[],
+  searcher: Searcher,
+  most: number,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (const record of there) {
+    if (mine.versions.get(record.id) !== record.version) await openIndex(mine, record, searcher, signal)
+    if (mine.library.size > most) return false
+  }
+  return true
 }
 
 const openIndex = async (

@@ -51,6 +51,45 @@ t.test('a search keeps to files by their name and time', async (t) => {
   t.match(hit, { title: 'Minutes of Überlingen April', created: 200 })
 })
 
+t.test('a search that holds too much leaves searches of fewer files as they are', async (t) => {
+  const opened: string[] = []
+  const stored = {
+    ...enclaveFiles,
+    indexes: async (ids: readonly string[] | null) => (ids ?? Object.keys(files)).map((id) => ({ id, version: '1' })),
+    async index(id: string) {
+      opened.push(id)
+      return enclaveFiles.index(id, signal)
+    },
+  } as unknown as EnclaveFiles
+  const sizeOf = async (ids: readonly string[]) => {
+    const index = searchIndex()
+    for (const id of ids)
+      atOnce(
+        index.put(id, [{ passage: { text: 'The ferry leaves at noon.', heading: null, page: null }, vector: null }]),
+      )
+    return index.size
+  }
+  const most = Math.floor((await sizeOf(['a', 'b'])) * 1.25)
+  const searching = (cache: number) => {
+    const search = retrieval(supplied, [], { cache, most, mostFile: 1, queue: defaultQueue }).searchFor(indexer)
+    return (ids: readonly string[] | null) =>
+      search(stored, ragDek, { query: 'ferry', ids }, signal).then(
+        (hits) => hits.map(({ fileId }) => fileId).sort(),
+        ({ code }) => code,
+      )
+  }
+  const found = searching(1e9)
+  t.same(await found(['march']), ['march'])
+  t.equal(await found(null), 'too_large')
+  t.same(await found(['march']), ['march'], 'one file is searched again')
+  t.same(await found(['april']), ['april'])
+  t.same(await found(['untold']), ['untold'], 'files of other searches do not count')
+  t.same(await found(['march', 'april']), ['april', 'march'])
+  opened.length = 0
+  t.equal(await searching(1e9)(null), 'too_large')
+  t.equal(opened.length, 3, 'and what is too much is read once')
+})
+
 t.test('a number behind a dot is a part of a name', async (t) => {
   t.ok(isTitled(titleOf('Manual 1.2.pdf'), 'manual 1.2'))
   t.notOk(isTitled(titleOf('Manual 1.2.pdf'), 'manual 1.3'))
