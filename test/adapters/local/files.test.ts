@@ -43,3 +43,27 @@ t.test('files get writes a file whose name is as long as the system takes', asyn
     [],
   )
 })
+
+t.test('names of files reach a terminal and a disk without control characters', async (t) => {
+  const folder = t.testdir()
+  const gateway = await running(t, memory())
+  const keys = join(folder, 'keys.json')
+  const kek = newKek()
+  await writeKeys(keys, { kek, wrapped_rag_dek: null }, false)
+  const name = 'a\u001b[31m\nfile_fake\u009b31m.txt'
+  const { files: own } = connect({ baseUrl: gateway.base, apiKey: gateway.key, kek })
+  const { id } = await own.upload({ name, bytes: Buffer.from('words') })
+  await writeFile(join(folder, 'again.txt'), 'words')
+  const env = { SEALGATE_URL: gateway.base, SEALGATE_KEY: gateway.key, SEALGATE_KEYS: keys }
+  const written = t.capture(process.stdout, 'write', () => true)
+  await files(['ls'], env)
+  await files(['put', join(folder, 'again.txt')], env)
+  const before = process.cwd()
+  process.chdir(folder)
+  await files(['get', id], env).finally(() => process.chdir(before))
+  const [listed = '', put = '', got = ''] = written().map(({ args }) => String(args[0]))
+  t.match(listed, /^file_[^\n]*\ta\?\[31m\?file_fake\?31m\.txt\n$/)
+  t.match(put, /^file_[^\n]*\ta\?\[31m\?file_fake\?31m\.txt\t\(already there\)\n$/)
+  t.equal(got, 'a_[31m_file_fake_31m.txt\n')
+  t.ok((await readdir(folder)).includes('a_[31m_file_fake_31m.txt'))
+})
