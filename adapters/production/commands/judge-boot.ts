@@ -39,6 +39,13 @@ const checkImage = (measurements: readonly string[], { measurement, hostData }: 
   demand(/^0*$/.test(hostData), 'policy_refused', 'hostData')
 }
 
+/** What the host laid beside the report; undefined where it laid nothing. */
+const certificatesIn = (folder: string): Promise<Buffer | undefined> =>
+  readFile(join(folder, 'certificates.bin')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
 /** Judges the platform of a boot that `examples/record-boot.sh` recorded: 0 when it holds, 1 when it is refused. */
 export const judgeBoot = async (
   folder: string,
@@ -58,7 +65,8 @@ export const judgeBoot = async (
   const checks = newChecks()
   const expected = { keysetHash: question.subarray(0, 32), challenge: question.subarray(32), now }
   try {
-    const evidence = await completing(sourceOf(values.collateral), policy, now)(platform, report)
+    const complete = completing(sourceOf(values.collateral), policy, now)
+    const evidence = await complete(platform, report, await certificatesIn(folder))
     const found = await inspect(evidence, policy, expected, checks)
     if (measurements !== undefined) await checks.run('measurement', () => checkImage(measurements, found))
     const { product, chip, tcb, measurement, exceptions, warnings } = found

@@ -2,7 +2,10 @@ import type { Complete } from '../../../plugins/sealed/evidence/services/machine
 import { type PlatformPolicy, readPolicy } from '../../../plugins/sealed/evidence/policy.ts'
 import { rulesOf } from '../../../plugins/sealed/evidence/rules.ts'
 import { completedEvidence } from './complete-evidence.ts'
+import type { WantedPiece } from './piece.ts'
 import type { Source } from './sources.ts'
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /** Where the makers of processors publish certificates and lists. */
 const makers = {
@@ -11,16 +14,28 @@ const makers = {
   intelRootList: 'https://certificates.trustedservices.intel.com/IntelSGXRootCA.der',
 }
 
-/** Lays certificates and lists of the source beside a report. A piece that is missing stays out, and is refused later. */
-export const completing = (source: Source, policy: PlatformPolicy, now: number, from = makers): Complete => {
+/** As `Complete`, with what the host laid beside the report. */
+type CompleteRecord = (...given: readonly [...Parameters<Complete>, blob?: Uint8Array]) => ReturnType<Complete>
+
+/**
+ * Lays certificates and lists beside a report: those of the host, where they are genuine, and else those of the source. A
+ * piece that is missing stays out, and is refused later.
+ */
+export const completing = (source: Source, policy: PlatformPolicy, now: number, from = makers): CompleteRecord => {
   const { snp, tdx } = rulesOf(readPolicy(policy), now)
   const services = {
     amd: { service: from.amd, rules: snp },
     intel: { service: from.intel, rootList: from.intelRootList, rules: tdx },
   }
-  return (platform, report) => {
-    const raw = Buffer.from(report).toString('hex')
-    const evidence = { type: platform, v: 1, ...(platform === 'tdx' ? { quote: raw } : { report: raw }) }
-    return completedEvidence(evidence, (wanted) => source(wanted).then(wanted.read, () => ({})), services)
+  const find = async (wanted: WantedPiece) => {
+    const { given } = wanted
+    const isGenuine = given !== null && (await wanted.check(given, now).catch(() => null)) !== null
+    return isGenuine ? given : source(wanted).then(wanted.read, () => ({}))
+  }
+  return (platform, report, blob) => {
+    const raw = hexOf(report)
+    const beside = blob !== undefined && blob.length > 0 ? { auxblob: hexOf(blob) } : {}
+    const evidence = { type: platform, v: 1, ...(platform === 'tdx' ? { quote: raw } : { report: raw, ...beside }) }
+    return completedEvidence(evidence, find, services)
   }
 }

@@ -3,10 +3,11 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { readReport } from '../../../../plugins/sealed/evidence/snp-report.ts'
 import { readQuote } from '../../../../plugins/sealed/evidence/tdx-quote.ts'
 import { commandRunner } from '../../../fakes/command-runner.ts'
 import { answersFor } from '../../../fakes/platform/services.ts'
-import { json, sample } from '../../../plugins/sealed/evidence/samples.ts'
+import { json, pem, sample } from '../../../plugins/sealed/evidence/samples.ts'
 
 const command = commandRunner(t)
 const run = promisify(execFile)
@@ -19,10 +20,11 @@ const record = {
   'time.txt': '2025-06-20T00:00:00Z\n',
 }
 
-/** What Intel said of this quote at its time, as files of a folder. */
+/** What Intel said of this quote at its time, and a list of AMD, as files of a folder. */
 const collateral = async (folder: string): Promise<string> => {
   const { pckcrl, rootlist, tcb, identity } = answersFor({ collateral: json('tdx/phala_tdx_quote_collateral.json') })
   const files = {
+    'Genoa-crl.der': sample('snp/x_test_amd_genoa_crl.pem.bin'),
     'intel-root-crl.der': rootlist!.body,
     'intel-platform-crl.der': pckcrl!.body,
     'intel-processor-crl.der': pckcrl!.body,
@@ -77,6 +79,44 @@ const refused: readonly (readonly [string, Readonly<Record<string, string | Uint
 t.test('a record that is wrong in one thing is refused', async (t) => {
   for (const [name, change, wanted] of refused)
     await t.test(name, async (t) => t.match(await judged(t, change), wanted))
+})
+
+/** Certificates as a host of AMD lays them beside a report: a table of names and places, then the bytes. */
+const blobOf = (certificates: Readonly<Record<string, Uint8Array>>): Buffer => {
+  const entries = Object.entries(certificates)
+  const table = Buffer.alloc(24 * (entries.length + 1))
+  let end = table.length
+  for (const [at, [guid, { length }]] of entries.entries()) {
+    table.write(guid, 24 * at, 'hex')
+    table.writeUInt32LE(end, 24 * at + 16)
+    table.writeUInt32LE(length, 24 * at + 20)
+    end += length
+  }
+  return Buffer.concat([table, ...Object.values(certificates)])
+}
+
+t.test('certificates that the host laid beside a recorded report count', async (t) => {
+  const report = sample('snp/tinfoil_report.bin')
+  const [ica, ark] = pem('snp/ask_ark_genoa.pem')
+  const names = {
+    '63da758de6644564adc5f4b93be8accd': sample('snp/tinfoil_vcek.der'),
+    '4ab7b379bbac4fe4a02f05aef327c782': ica!,
+    c0b406a4a803495297433fb6014cd0ae: ark!,
+  }
+  const change = {
+    'provider.txt': 'sev_guest\n',
+    'report.bin': report,
+    'question.bin': readReport(report).reportData,
+    'time.txt': '2026-03-01T00:00:00Z\n',
+  }
+  const judge = (blob: Uint8Array | null) => judged(t, { ...change, 'certificates.bin': blob })
+  // The list at hand had ended by then; every check of certificates comes before it.
+  const holds = /^1 .*"reason":"collateral_expired".*"certificates","ok":true/
+  t.match(await judge(blobOf(names)), holds)
+  t.match(await judge(null), /^1 .*"reason":"evidence_malformed"/, 'without them the folder lacks them')
+  const strange = { ...names, '63da758de6644564adc5f4b93be8accd': sample('snp/vcek_milan.der') }
+  t.match(await judge(blobOf(strange)), /^1 .*"reason":"evidence_malformed"/, 'those of another chip do not count')
+  t.match(await judge(new Uint8Array()), /^1 .*"reason":"evidence_malformed"/)
 })
 
 const measurement = '0'.repeat(96)
