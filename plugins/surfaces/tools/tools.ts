@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../core/access/caller.ts'
 import { checked } from '../../../core/validate.ts'
-import { NotFound, Unavailable } from '../../../core/errors.ts'
+import { BadRequest, NotFound, Unavailable } from '../../../core/errors.ts'
 import { FileStore } from '../../sealed/files/file-store.ts'
 import { UploadFields } from '../../sealed/files/upload.ts'
 import { enclaveFilesOf } from '../../sealed/files/enclave-files.ts'
@@ -11,7 +11,7 @@ import { type SealedBody, type SealedSchema, route } from '../../../core/http/ro
 import { lazy } from '../../../core/lazy.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { type BilledModel, Meter, type Reservation, type SealedModels } from '../../../core/inference/metering/meter.ts'
-import type { Trailer } from '../../../core/ports/enclave.ts'
+import type { EnclaveFiles, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
@@ -109,12 +109,13 @@ const execute = route({
         : checked<v.GenericSchema<unknown, SealedBody>>(variants[tool.kind] as never, input)
     if (!(sealed instanceof Uint8Array) && typeof sealed['fileId'] === 'string')
       await fileStore.admit(sealed['fileId'], 'fileId')
-    const enclaveFiles = enclaveFilesOf(caller, { fileStore, blobs, rows, clock }, tool.makes)
+    const { enclaveFiles, unkept } = keeping(enclaveFilesOf(caller, { fileStore, blobs, rows, clock }, tool.makes))
     const { pay, full } = await paying(meter, caller, sealedModels(enclave), record, tool.takes)
+    let reply: Extract<SealedReply, { kind: 'body' }>
     try {
       // Where models work for it, it comes to its end and is paid for, though the caller has left; its place is held until then.
       const stop = tool.takes === undefined ? signal : new AbortController().signal
-      const reply = await callEnclave(
+      const answer = await callEnclave(
         supplied,
         `tools/${tool.name}`,
         sealed,
@@ -122,17 +123,38 @@ const execute = route({
         stop,
         enclaveFiles,
       )
-      if (reply.kind !== 'body') throw new Unavailable()
-      void billedModel(enclave, reply.trailer).then((served) => pay(reply.trailer, served))
-      return reply.failure === null
-        ? data(reply.body)
-        : refused(reply.status, reply.failure, reply.body, reply.retryAfter)
+      if (answer.kind !== 'body') throw new Unavailable()
+      reply = answer
     } catch (error) {
       pay(null, null)
       throw error
     }
+    const { trailer, failure, status, body, retryAfter } = reply
+    void billedModel(enclave, trailer).then((served) => pay(trailer, served))
+    if (failure === null) return data(body)
+    // The enclave never hears why a store refused a file, and calls it a fault that passes.
+    const refusal = unkept()
+    if (refusal !== null) throw refusal
+    return refused(status, failure, body, retryAfter)
   },
 })
+
+/** The same files; `unkept` is the refusal of a file that was made, such as of one over the quota, and null without one. */
+const keeping = (files: EnclaveFiles) => {
+  let refusal: BadRequest | null = null
+  const enclaveFiles: EnclaveFiles = {
+    ...files,
+    async keep(...given) {
+      try {
+        return await files.keep(...given)
+      } catch (error) {
+        if (error instanceof BadRequest) refusal = error
+        throw error
+      }
+    },
+  }
+  return { enclaveFiles, unkept: (): BadRequest | null => refusal }
+}
 
 /** The cost of describing a picture and of transcribing a short recording; corrected by the real usage. */
 const guess = { tokens: { input: 800, output: 256 }, seconds: 30 }
