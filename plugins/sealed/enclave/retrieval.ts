@@ -231,9 +231,9 @@ const withIndexes = async <T>(
     if (!(await isFilled(mine, there, searcher, settings.most, signal))) {
       held.delete(key)
       // Files of other searches count for none of this one, which begins again without them.
-      const [before, own] = [mine, new Set(there.map(({ id }) => id))]
+      const own = new Set(there.map(({ id }) => id))
+      const isAlone = [...mine.versions.keys()].every((id) => own.has(id))
       mine = emptyShelf()
-      const isAlone = [...before.versions.keys()].every((id) => own.has(id))
       if (isAlone || !(await isFilled(mine, there, searcher, settings.most, signal)))
         throw new Refusal('too_large', 'fileIds')
     }
@@ -246,23 +246,6 @@ const withIndexes = async <T>(
   } finally {
     release()
   }
-}
-
-const emptyShelf = (): Shelved => ({ library: searchIndex(), versions: new Map() })
-
-/** Opens what the shelf lacks of these files. False as soon as it holds more than one search may. */
-const isFilled = async (
-  mine: Shelved,
-  there: readonly IndexedRecord[],
-  searcher: Searcher,
-  most: number,
-  signal: AbortSignal,
-): Promise<boolean> => {
-  for (const record of there) {
-    if (mine.versions.get(record.id) !== record.version) await openIndex(mine, record, searcher, signal)
-    if (mine.library.size > most) return false
-  }
-  return true
 }
 
 const openIndex = async (
@@ -280,6 +263,23 @@ const openIndex = async (
     await inTurns(mine.library.put(id, placed, about), pace, signal)
   }
   mine.versions.set(id, version)
+}
+
+const emptyShelf = (): Shelved => ({ library: searchIndex(), versions: new Map() })
+
+/** Opens what the shelf lacks of these files. False as soon as it holds more than one search may. */
+const isFilled = async (
+  mine: Shelved,
+  there: readonly IndexedRecord[],
+  searcher: Searcher,
+  most: number,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (const record of there) {
+    if (mine.versions.get(record.id) !== record.version) await openIndex(mine, record, searcher, signal)
+    if (mine.library.size > most) return false
+  }
+  return true
 }
 
 /** A file whose time is unknown is of no time that is asked for. */
