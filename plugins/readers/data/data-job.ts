@@ -1,3 +1,4 @@
+import type { Tags } from 'yaml'
 import { GatewayError, Unreadable } from '../../../core/errors.ts'
 import { contentCutter, type ContentLimits } from '../shared/content-cutter.ts'
 import { readTable } from './data-delimited.ts'
@@ -83,6 +84,12 @@ const parseToml = async (text: string): Promise<unknown> => {
 /** The library compares every alias with all earlier anchors and aliases: this many comparisons are fast. */
 const mostLooks = 20_000_000
 
+/** Sets, ordered maps and times are read as they are written: a set has its members as names. */
+const tagsAsWritten = (tags: Tags): Tags => [
+  ...tags.filter((tag) => typeof tag === 'string' || !/:(set|omap|timestamp)$/.test(tag.tag)),
+  'binary',
+]
+
 /** The documents of a text. Throws for what is not YAML, for aliases that multiply, and for too many. */
 const parseYaml = async (text: string): Promise<readonly unknown[]> => {
   const { isAlias, isNode, parseAllDocuments, visit } = await optionalPackage('yaml', () => import('yaml'))
@@ -90,6 +97,8 @@ const parseYaml = async (text: string): Promise<readonly unknown[]> => {
     ...parseAllDocuments(text, {
       intAsBigInt: true,
       merge: true,
+      customTags: tagsAsWritten,
+      resolveKnownTags: false,
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
