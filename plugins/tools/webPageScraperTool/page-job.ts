@@ -1,6 +1,7 @@
 import { optionalPackage } from '../../shared/optional-package.ts'
 import { decodePage } from '../../shared/charset.ts'
 import { aboutPage, baseOf, linksOf, type About, type Link } from './page-facts.ts'
+import { withEnds } from './page-xhtml.ts'
 import { bounded, plainText, type PlainText } from './page-text.ts'
 
 /** A task for a process of its own, since foreign markup may make a parser slow or crash it. */
@@ -29,8 +30,9 @@ const mostElements = 60_000
 
 /** Reads a page: its facts, its text and its links. No script runs, and no address of the page is fetched. */
 export default async ({ url, contentType, html, bytes, article }: PageJob): Promise<Page> => {
-  const source = decodePage(bytes, contentType)
-  if (!html) return { ...nothing, ...cut(bounded(source, mostText)) }
+  const decoded = decodePage(bytes, contentType)
+  if (!html) return { ...nothing, ...cut(bounded(decoded, mostText)) }
+  const source = xhtml.test(contentType) ? withEnds(decoded) : decoded
   const parse = await pageParser()
   const document = parse(source)
   const base = baseOf(document, url)
@@ -48,6 +50,8 @@ export default async ({ url, contentType, html, bytes, article }: PageJob): Prom
     truncated: text.truncated || links.length > mostLinks,
   }
 }
+
+const xhtml = /^\s*application\/xhtml\+xml\b/i
 
 const nothing = { title: null, description: null, language: null, published: null, links: [] }
 

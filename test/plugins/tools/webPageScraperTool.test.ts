@@ -186,6 +186,23 @@ t.test('reads the encoding that a page is in', async (t) => {
   for (const [bytes, type, text] of cases) t.equal(decodePage(bytes, type), text, `${type} ${text}`)
 })
 
+t.test('an element of a page of XML may close itself', async (t) => {
+  const page = [
+    '<!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>News</title>',
+    '<script src="a.js?x=1>0" /></head><body><!-- <style/> \'it --><p>One<br/>two</p><a id="there"/>',
+    '<iframe src="b"/><textarea/><p>Three <a href="more">more</a></p></body></html>',
+  ].join('\n')
+  const { port, at } = await site(t, {
+    '/xml': ['application/xhtml+xml; charset=utf-8', page],
+    '/html': ['text/html', page],
+    '/cut': ['application/xhtml+xml', '<p>Whole</p><script/><p>and cut</p><script src="'],
+  })
+  const { scrape } = scraper(t, [port])
+  t.match(await scrape(at('/xml')), { title: 'News', text: 'One\ntwo\n\nThree more', links: [{ text: 'more' }] })
+  t.equal((await scrape(at('/html'))).text, '', 'a browser takes the rest for the script, too')
+  t.equal((await scrape(at('/cut'))).text, 'Whole\n\nand cut')
+})
+
 t.test('a large page is cut and marked', async (t) => {
   const paragraph = '<p>Lorem ipsum, dolor sit amet, consectetur adipiscing elit.</p>\n'
   const links = Array.from({ length: 300 }, (_, at) => `<a href="/${at}">${at}</a>`).join(' ')
