@@ -30,7 +30,8 @@ export const numberingOf = (bytes: Uint8Array | null): Numbering => {
     for (let at = 0; at <= level; at++) counts[at] ??= (levels.get(at)?.start ?? 1) - (at === level ? 1 : 0)
     counts[level]!++
     const { format, text } = levels.get(level) ?? plain
-    if (format === 'bullet') return '-'
+    // Other programs give a blank to what goes on in an item.
+    if (format === 'bullet') return /^\s+$/.test(text) ? '' : '-'
     if (format === 'none') return ''
     return text
       .replace(/%([1-9])/g, (_, digit: string) => {

@@ -4,6 +4,8 @@ import { rows } from '../shared/document-rows.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Numbering, numberingOf } from './docx-numbering.ts'
 import { type MarkupEvents, scanXml } from '../shared/markup.ts'
+import { isPower } from '../shared/powers.ts'
+import { officeMath } from '../shared/office-math.ts'
 import { unzip } from '../../shared/zip.ts'
 
 /** Reads a Word document with its changes accepted. Comments, headers and footers are left out. */
@@ -40,13 +42,19 @@ interface Paragraph {
   heading: number | null
   list: string | null
   level: number | null
+  /** Its mark was deleted, so the next paragraph goes on in its line. */
+  joined: boolean
 }
 
 /** Elements that Word hides, shows beside the text, or repeats for older programs. */
 const unread = /^(del|moveFrom|Fallback|tabs|rt|\w+Change)$/
 
+/** What takes the mark of a paragraph away, among the properties of the paragraph. */
+const takesMark = /^(del|moveFrom)$/
+
 /** Ends a paragraph as a heading, an entry of a list or plain text. */
 const endParagraph = (writing: DocumentWriter, numbering: Numbering, paragraph: Paragraph | undefined): void => {
+  if (paragraph?.joined) return
   const style = paragraph?.style
   const list = paragraph?.list ?? style?.list ?? null
   const level = paragraph?.level ?? style?.level ?? 0
@@ -63,10 +71,21 @@ const endParagraph = (writing: DocumentWriter, numbering: Numbering, paragraph: 
 
 const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): MarkupEvents => {
   const tables = rows(writing)
+  const math = officeMath(writing)
   const paragraphs: Paragraph[] = []
   let skipped = 0
+  let inProperties = false
+  /** The text before, in its paragraph, and whether that of the run stands above it. */
+  let before = ''
+  let raised = false
   const opens: Readonly<Record<string, (value: string | null, id: string) => void>> = {
-    p: () => void paragraphs.push({ style: null, heading: null, list: null, level: null }),
+    p() {
+      paragraphs.push({ style: null, heading: null, list: null, level: null, joined: false })
+      before = ''
+    },
+    r: () => void (raised = false),
+    vertAlign: (value) => void (raised = value === 'superscript'),
+    pPr: () => void (inProperties = true),
     pStyle: (value) => set({ style: styles(value ?? '') }),
     outlineLvl: (value) => set({ heading: headingOf(Number(value)) }),
     numId: (value) => set({ list: value }),
@@ -85,6 +104,7 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
   }
   const closes: Readonly<Record<string, () => void>> = {
     p: () => endParagraph(writing, numbering, paragraphs.pop()),
+    pPr: () => void (inProperties = false),
     txbxContent: () => writing.say(`\n${writing.leave()}\n`),
     tbl: tables.closeTable,
     tr: tables.closeRow,
@@ -97,16 +117,21 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
   }
   return {
     open(name, attribute) {
+      if (skipped === 0 && inProperties && takesMark.test(name)) set({ joined: true })
       if (skipped > 0 || unread.test(name)) return void skipped++
+      math.open(name, attribute)
       const act = Object.hasOwn(opens, name) ? opens[name] : undefined
       act?.(attribute('val'), attribute('id') ?? '')
     },
     close(name) {
       if (skipped > 0) return void skipped--
+      math.close(name)
       if (Object.hasOwn(closes, name)) closes[name]!()
     },
     text(text, within) {
-      if (skipped === 0 && within === 't') writing.say(text)
+      if (skipped > 0 || within !== 't') return
+      writing.say(raised && isPower(before, text) ? `^${text}` : text)
+      before = text
     },
     full: writing.full,
   }

@@ -8,14 +8,20 @@ import { decodePage } from '../../shared/charset.ts'
 import { unzip } from '../../shared/zip.ts'
 
 const container = 'META-INF/container.xml'
+/** Names the sealed parts of a book that is sold for some readers alone. */
+const encryption = 'META-INF/encryption.xml'
 /** Further pages are left out. */
 const mostPages = 5_000
 
 /** Reads the pages of a book in order. */
 export const readEpub = async (bytes: Uint8Array): Promise<WrittenDocument> => {
-  const opf = packageOf(neededPart(await unzip(bytes, (name) => name === container), container))
+  const about = await unzip(bytes, (name) => name === container || name === encryption)
+  const opf = packageOf(neededPart(about, container))
   const book = bookOf(neededPart(await unzip(bytes, (name) => name === opf), opf), opf)
   const wanted = new Set(book.pages)
+  const sealed = about.get(encryption)
+  // Fonts may be sealed in a book that everybody reads.
+  if (sealed && sealedIn(sealed).some((name) => wanted.has(name))) throw new Unreadable({ flaw: 'password' })
   const pages = await unzip(bytes, (name) => wanted.has(name))
   if (pages.size === 0) throw new Unreadable()
   const writing = documentWriter()
@@ -29,6 +35,16 @@ export const readEpub = async (bytes: Uint8Array): Promise<WrittenDocument> => {
     await writeHtml(writing, text)
   }
   return writing.finish()
+}
+
+const sealedIn = (bytes: Uint8Array): readonly string[] => {
+  const names: string[] = []
+  scanXml(bytes, {
+    open(name, attribute) {
+      if (name === 'CipherReference') names.push(decoded(attribute('URI') ?? ''))
+    },
+  })
+  return names
 }
 
 /** The path of the package, as the container of an EPUB names it. */

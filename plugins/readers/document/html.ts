@@ -3,6 +3,7 @@ import type { Beside, Document } from '../../../core/ports/file-content.ts'
 import { type Gathering, gatherBeside, shortened } from '../shared/beside.ts'
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { type Rows, rows } from '../shared/document-rows.ts'
+import { isPower } from '../shared/powers.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { optionalPackage } from '../../shared/optional-package.ts'
 import { decodeBytes } from '../../shared/charset.ts'
@@ -93,7 +94,9 @@ interface Reading {
   title: string | null
   /** At the beginning of a block, or behind a blank. */
   blank: boolean
-  /** A superscript link within the page refers to a footnote. */
+  /** The text before, as far as it stands in the same line. */
+  before: string
+  /** A superscript link within the page or the book refers to a footnote. */
   readonly raised: string[]
   link: { readonly url: string; text: string } | null
 }
@@ -101,14 +104,15 @@ interface Reading {
 const reading = (writing: DocumentWriter, tables: Rows, gathering: Gathering) => {
   const reading: Reading = {
     ...{ writing, tables, gathering, lists: [], raised: [] },
-    ...{ skipped: 0, exact: 0, title: null, blank: true, link: null },
+    ...{ skipped: 0, exact: 0, title: null, blank: true, before: '', link: null },
   }
   return {
     open(name: string, attributes: Attributes) {
       if (name === 'title') reading.title = ''
       if (reading.skipped > 0 || unread.has(name) || attributes['hidden'] !== undefined) return void reading.skipped++
       if (blocks.has(name) || /^h[1-6]$/.test(name)) end(reading)
-      if (name === 'sup' || (name === 'a' && attributes['href']?.startsWith('#'))) raise(reading, name)
+      if (name === 'a' && refersToNote(attributes)) raiseAlone(reading, name)
+      else if (name === 'sup' || (name === 'a' && /^[^:?]*#/.test(attributes['href'] ?? ''))) raise(reading, name)
       opens.get(name)?.(reading, attributes)
     },
     close(name: string) {
@@ -130,17 +134,20 @@ const reading = (writing: DocumentWriter, tables: Rows, gathering: Gathering) =>
 }
 
 const say = (reading: Reading, text: string): void => {
-  const { link, writing } = reading
+  const { link, writing, raised } = reading
   if (link && link.text.length < 2_000) link.text += text
   if (reading.exact > 0) return writing.say(text)
   const flowing = text.replace(/\s+/g, ' ')
+  if (raised.length === 1 && raised[0] === 'sup' && isPower(reading.before, flowing)) writing.say('^')
   writing.say(reading.blank ? flowing.trimStart() : flowing)
+  reading.before = flowing
   reading.blank = flowing.endsWith(' ') || (reading.blank && flowing === '')
 }
 
 const end = (reading: Reading, finish: () => void = reading.writing.end): void => {
   finish()
   reading.blank = true
+  reading.before = ''
 }
 
 const beginItem = (reading: Reading, value: string | undefined): void => {
@@ -152,6 +159,15 @@ const beginItem = (reading: Reading, value: string | undefined): void => {
   writing.mark(`${'  '.repeat(Math.min(20, Math.max(0, lists.length - 1)))}${sign} `)
 }
 
+const refersToNote = ({ role, 'epub:type': type }: Attributes): boolean =>
+  role === 'doc-noteref' || /\bnoteref\b/.test(type ?? '')
+
+/** A link that says itself that it refers to a note needs no superscript. */
+const raiseAlone = (reading: Reading, name: string): void => {
+  if (reading.raised.length === 0) reading.raised.push('')
+  raise(reading, name)
+}
+
 /** A link of the page in superscript is a reference to a note, which brackets keep apart from the word before. */
 const raise = ({ raised, writing }: Reading, name: string): void => {
   if (raised.at(-1) !== name && raised.push(name) === 2) writing.say('[')
@@ -160,6 +176,7 @@ const raise = ({ raised, writing }: Reading, name: string): void => {
 const lower = ({ raised, writing }: Reading): void => {
   if (raised.length === 2) writing.say(']')
   raised.pop()
+  if (raised.at(-1) === '') raised.pop()
 }
 
 const beginPlainList = ({ lists }: Reading): void => void lists.push({ counting: null, next: 1 })

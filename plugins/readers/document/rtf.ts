@@ -35,6 +35,8 @@ interface Reading {
   group: Group
   /** The code page of the file. */
   ansi: number
+  /** The number of the font of plain text; -1 where the file names none. */
+  standard: number
   /** Bytes whose characters are not known yet. */
   pending: string
   /** Characters that repeat a Unicode character for older programs. */
@@ -51,7 +53,17 @@ export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
   const writing = documentWriter()
   const reading: Reading = {
     ...{ beside: rtfBeside(), writing, table: rtfRows(writing), fonts: new Map(), styles: new Map() },
-    ...{ groups: [], group: { ...plain }, ansi: 1252, pending: '', skip: 0, words: '', mark: '', font: 0 },
+    ...{
+      groups: [],
+      group: { ...plain },
+      ansi: 1252,
+      standard: -1,
+      pending: '',
+      skip: 0,
+      words: '',
+      mark: '',
+      font: 0,
+    },
     style: { number: 0, heading: null },
   }
   for (const token of tokensOf(bytes)) {
@@ -160,6 +172,7 @@ const leave = (reading: Reading, from: Destination): void => {
     reading.words = ''
   }
   if (from === reading.group.destination) return
+  if (from === 'font') reading.group.codePage = codePageIn(reading, reading.standard)
   if (isAside(from)) return reading.beside.leave(from)
   if (from === 'title') writing.title(reading.words)
   if (from === 'mark') reading.mark = markOf(reading.words)
@@ -167,6 +180,9 @@ const leave = (reading: Reading, from: Destination): void => {
   reading.table.close()
   put(reading, writing.note(writing.leave().trim()))
 }
+
+/** The code page of a font. */
+const codePageIn = ({ fonts, ansi }: Reading, font: number): number => fonts.get(font) ?? ansi
 
 /** What one control word does; the number is null where none is written. */
 type Word = (reading: Reading, number: number | null) => void
@@ -189,13 +205,15 @@ const words: ReadonlyMap<string, Word> = new Map(
     },
     f(reading, number) {
       reading.font = number ?? 0
-      reading.group.codePage = reading.fonts.get(reading.font) ?? reading.ansi
+      reading.group.codePage = codePageIn(reading, reading.font)
     },
+    deff: (reading, number) => void (reading.standard = number ?? 0),
     fcharset({ group, fonts, font }, number) {
       const codePage = group.destination === 'font' ? codePageOf(number ?? 0) : null
       if (codePage !== null) fonts.set(font, codePage)
     },
-    plain: ({ group, ansi }) => void Object.assign(group, { codePage: ansi, hidden: false }),
+    plain: (reading) =>
+      void Object.assign(reading.group, { codePage: codePageIn(reading, reading.standard), hidden: false }),
     v: ({ group }, number) => void (group.hidden = number !== 0),
     field: ({ group }) => void (group.field = { instruction: '', result: '' }),
     fldinst: goingTo('instruction'),

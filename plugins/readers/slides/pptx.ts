@@ -3,6 +3,7 @@ import { neededPart, type Parts, partAt, relationsOf } from '../shared/document-
 import { rows } from '../shared/document-rows.ts'
 import { documentWriter, type DocumentWriter } from '../shared/document-writing.ts'
 import { type MarkupEvents, scanXml, type Attribute } from '../shared/markup.ts'
+import { officeMath } from '../shared/office-math.ts'
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { gatherSlides } from './slide-bounds.ts'
 import type { Slides } from '../../../core/ports/file-content.ts'
@@ -59,6 +60,7 @@ const unread = new Set(['sldNum', 'hdr', 'sldImg'])
 const reading = (writing: DocumentWriter, about: { title: string; hidden: boolean }): MarkupEvents => {
   const tables = rows(writing)
   const marks = pptxMarks()
+  const math = officeMath(writing)
   let placeholder = ''
   let skipped = 0
   const endText = () => {
@@ -70,6 +72,7 @@ const reading = (writing: DocumentWriter, about: { title: string; hidden: boolea
   return {
     open(name, attribute) {
       if (skipped > 0 || name === 'Fallback') return void skipped++
+      math.open(name, attribute)
       if (name === 'sld') about.hidden = attribute('show') === '0' || attribute('show') === 'false'
       else if (name === 'sp' || name === 'graphicFrame') placeholder = ''
       else if (name === 'ph') placeholder = attribute('type') ?? ''
@@ -84,6 +87,7 @@ const reading = (writing: DocumentWriter, about: { title: string; hidden: boolea
     },
     close(name) {
       if (skipped > 0) return void skipped--
+      math.close(name)
       if (name === 'txBody') endText()
       else if (name === 'p') {
         writing.mark(marks.endParagraph())

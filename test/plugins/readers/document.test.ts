@@ -76,6 +76,34 @@ t.test('a list of a docx that overrides a level counts on in its own form', asyn
   t.equal(sections[0]?.text, '1. one\n(b) two\n3. three\nI) apart')
 })
 
+t.test('a paragraph of a docx whose mark was deleted goes on in the next one', async (t) => {
+  const paragraph = (properties: string, content: string) => `<w:p><w:pPr>${properties}</w:pPr>${content}</w:p>`
+  const run = (text: string) => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`
+  const [deleted, moved] = ['<w:rPr><w:del w:id="1"/></w:rPr>', '<w:rPr><w:moveFrom w:id="2"/></w:rPr>']
+  const gone = '<w:del w:id="3"><w:r><w:delText>never</w:delText></w:r></w:del>'
+  const body = [
+    paragraph(deleted, run('The contract ')) + paragraph('', run('ends in May.')),
+    paragraph(moved, gone) + paragraph('', gone + run('Signed.')),
+    '<w:tbl><w:tr><w:tc>' + paragraph(deleted, run('red')) + '</w:tc><w:tc>' + paragraph('', run('blue')),
+    '</w:tc></w:tr></w:tbl>' + paragraph(deleted, run('End')),
+  ]
+  const bytes = zipOf([
+    ...wordParts,
+    { name: 'word/document.xml', content: `<w:document><w:body>${body.join('')}</w:body></w:document>` },
+  ])
+  const { sections } = await made(document).read(file('a.docx', bytes), soon())
+  t.equal(sections[0]?.text, 'The contract ends in May.\nSigned.\nred | blue\nEnd')
+})
+
+t.test('plain text of an rtf is in the encoding of the standard font', async (t) => {
+  const fonts = '{\\fonttbl{\\f0\\fnil\\fcharset0 Arial;}{\\f1\\fnil\\fcharset204 Arial Cyr;}}'
+  const text = (head: string) => `{\\rtf1\\ansi\\ansicpg1252${head}${fonts}\\pard\\'cf\\f0\\'cf\\plain\\'cf\\par}`
+  const read = async (head: string) =>
+    (await made(document).read(file('a.rtf', text(head)), soon())).sections.map(({ text }) => text).join()
+  t.equal(await read('\\deff1'), 'ПÏП')
+  t.equal(await read(''), 'ÏÏÏ', 'a file without a standard font has its own encoding')
+})
+
 t.test('a list of a docx has nine levels, however many its file overrides', (t) => {
   const overrides = Array.from(
     { length: 6_000 },
