@@ -1,5 +1,6 @@
 import type { Encoding } from '../../core/ports/file-content.ts'
 import { decodeAs, detectEncoding } from './detect-encoding.ts'
+import { decodeKorean } from './korean.ts'
 import { decodeUtf32, markedEncoding, wideEncoding } from './wide-encoding.ts'
 
 /** A text and its original encoding. */
@@ -36,8 +37,11 @@ export const decodeBytes = (bytes: Uint8Array, contentType: string, kind: Writte
   return { text: decoded(bytes, encoding.name), encoding }
 }
 
-const decoded = (bytes: Uint8Array, name: string): string =>
-  name.startsWith('utf-32') ? decodeUtf32(bytes, name) : decodeAs(bytes, name)
+/** Bytes of an encoding by its name, as browsers read them. */
+export const decoded = (bytes: Uint8Array, name: string): string => {
+  if (name === 'euc-kr') return decodeKorean(bytes)
+  return name.startsWith('utf-32') ? decodeUtf32(bytes, name) : decodeAs(bytes, name)
+}
 
 /** Null when the bytes are not UTF-8. What is cut may end inside a character. */
 const utf8 = (bytes: Uint8Array, cut = true): string | null => {
@@ -98,7 +102,7 @@ const encodingOf = (label: string | undefined): string | null => {
 
 /** Null when the text should be UTF-8 and is not. */
 const stated = (bytes: Uint8Array, name: string): string | null =>
-  name === 'utf-8' ? utf8(bytes) : decodeAs(bytes, name)
+  name === 'utf-8' ? utf8(bytes) : decoded(bytes, name)
 
 /** True when 7-bit text switches to Japanese and back, as mails do. */
 const isEscaped = (bytes: Uint8Array): boolean => {

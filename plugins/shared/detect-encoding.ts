@@ -12,7 +12,9 @@ const longestSample = 65_536
 export const detectEncoding = (bytes: Uint8Array): Encoding => {
   const sample = telling(bytes)
   const beyond = sample.filter((byte) => byte > 0x7f).length
+  const paired = isPaired(sample)
   const scored = Object.entries(candidates)
+    .filter(([, [alphabet]]) => !paired || alphabet?.script === 'wide')
     .map(([name, alphabets]) => {
       // Characters of UTF-16 begin at even positions.
       const score = scoreOf(name.startsWith('utf-16') ? bytes.subarray(0, longestSample) : sample, name, alphabets)
@@ -29,6 +31,20 @@ export const detectEncoding = (bytes: Uint8Array): Encoding => {
       Math.min(0.99, Math.min(1, best.score) * (0.6 + 0.4 * lead) * (beyond / (beyond + 2))).toFixed(2),
     ),
   }
+}
+
+/** So many words are never all of an even length by chance, and one in so many may be odd. */
+const fewestWords = 10
+const oddOnes = 20
+
+/** Whether the words beyond ASCII consist of pairs of bytes, as names in Chinese or Korean do. */
+const isPaired = (sample: Uint8Array): boolean => {
+  const words =
+    Buffer.from(sample)
+      .toString('latin1')
+      .match(/[\x80-\xff]+/g) ?? []
+  const odd = words.filter(({ length }) => length % 2 !== 0).length
+  return words.length >= fewestWords && odd * oddOnes <= words.length
 }
 
 /** The advantage of the commonest encoding, divided by the number of telling bytes: few bytes prove little. */
@@ -137,7 +153,8 @@ const late = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•�
 /** Decodes bytes of an encoding that Node knows. Throws RangeError for an unknown encoding. */
 export const decodeAs = (bytes: Uint8Array, name: string): string => {
   const decoder = new TextDecoder(name)
-  const text = decoder.decode(bytes)
+  // The same characters as browsers read; Node has fewer under this name.
+  const text = (decoder.encoding === 'gbk' ? new TextDecoder('gb18030') : decoder).decode(bytes)
   if (decoder.encoding !== 'windows-1252') return text
   return text.replace(/[\x80-\x9f]/g, (character) => late.charAt(character.charCodeAt(0) - 0x80))
 }

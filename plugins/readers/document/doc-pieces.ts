@@ -1,4 +1,5 @@
 import { Unreadable } from '../../../core/errors.ts'
+import { decoded } from '../../shared/charset.ts'
 
 /** A run of characters that stand together in the file. */
 export type Piece = Readonly<ReturnType<typeof single>>
@@ -48,12 +49,10 @@ const listed = (main: Buffer, table: Buffer, old: boolean): readonly Piece[] => 
   return pieces
 }
 
-const narrow = new TextDecoder('windows-1252')
-
 const single = (main: Buffer, start: number, from: number, to: number) => ({
   /** The number of characters before it. */
   start,
-  text: narrow.decode(main.subarray(from, to)),
+  text: decoded(main.subarray(from, to), 'windows-1252'),
   /** The place of its first byte in the stream, and the bytes of a character. */
   place: from,
   width: 1,

@@ -44,7 +44,7 @@ const writeEntity = async (reading: Reading, entity: Entity, files: string[], de
   const { writing } = reading
   if (entity.type.startsWith('multipart/')) {
     const parts = partsOf(entity)
-    const chosen = entity.type === 'multipart/alternative' ? chosenOf(parts) : parts
+    const chosen = entity.type === 'multipart/alternative' ? chosenOf(reading, parts) : parts
     for (const part of chosen) await writeEntity(reading, part, files, depth + 1)
     for (const part of parts) if (!chosen.includes(part)) nameFiles(reading, part, files, depth + 1)
   } else if (entity.isAttached) files.push(entity.name)
@@ -66,8 +66,9 @@ const nameFiles = (reading: Reading, entity: Entity, files: string[], depth: num
 }
 
 /** The first plain part with text; else the last part, which RFC 2046 calls the best. */
-const chosenOf = (parts: readonly Entity[]): readonly Entity[] => {
-  const isSaid = (part: Entity) => part.type === 'text/plain' && part.content().toString('latin1').trim() !== ''
+const chosenOf = (reading: Reading, parts: readonly Entity[]): readonly Entity[] => {
+  const isSaid = (part: Entity) =>
+    part.type === 'text/plain' && /[^\s\u200b-\u200d]/.test(textOf(reading, part, 'text'))
   return [parts.find(isSaid) ?? parts.at(-1)].flatMap((part) => part ?? [])
 }
 

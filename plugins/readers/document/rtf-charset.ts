@@ -1,12 +1,8 @@
-import { decodePage } from '../../shared/charset.ts'
+import { decoded } from '../../shared/charset.ts'
 
 /** Decodes bytes of a Windows code page. An unknown code page is read as Windows-1252. */
-export const decodeCodePage = (bytes: Uint8Array, codePage: number): string => {
-  const label = labels[codePage] ?? 'windows-1252'
-  return label === 'windows-1252'
-    ? decodePage(bytes, 'text/plain;charset=windows-1252')
-    : new TextDecoder(label).decode(bytes)
-}
+export const decodeCodePage = (bytes: Uint8Array, codePage: number): string =>
+  decoded(bytes, labels[codePage] ?? 'windows-1252')
 
 /** The code page of a font's `\fcharset`; null means the document's code page. */
 export const codePageOf = (charset: number): number | null => charsets[charset] ?? null

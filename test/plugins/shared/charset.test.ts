@@ -4,7 +4,7 @@ import t from 'tap'
 import { readDocument } from '../../../plugins/readers/document.ts'
 import { decodeText } from '../../../plugins/readers/document/text-plain.ts'
 import { readSheets } from '../../../plugins/readers/spreadsheet.ts'
-import { decodeBytes } from '../../../plugins/shared/charset.ts'
+import { decodeBytes, decodePage } from '../../../plugins/shared/charset.ts'
 
 const folder = 'test/vectors/files/encodings'
 const texts = JSON.parse(readFileSync(`${folder}/texts.json`, 'utf8')) as Readonly<Record<string, string>>
@@ -65,5 +65,42 @@ t.test('a page that is cut within a character has the characters before it', (t)
 t.test('a text over the limit is cut between two characters of UTF-8', (t) => {
   const long = Buffer.from(`${'a'.repeat(9_999_999)}é, and so on`)
   t.same(decodeText(long, '').encoding, { name: 'utf-8', confidence: 1 })
+  t.end()
+})
+
+t.test('Chinese and Korean are read with all characters that browsers know', (t) => {
+  // 你好，镕㐁€ in GB 18030, under the older names of its parts.
+  const chinese = Buffer.from('c4e3bac3a3ace9468139ef3080', 'hex')
+  for (const label of ['gb2312', 'gbk', 'gb18030'])
+    t.equal(decodePage(chinese, `text/html; charset=${label}`), '你好，镕㐁€', label)
+  const korean: Readonly<Record<string, string>> = {
+    b0a1: '가',
+    '8c63': '똠',
+    '8141': '갂',
+    a0fe: '좤',
+    c652: '힣',
+    a2e6: '€',
+    a1a1: '\u3000',
+  }
+  for (const label of ['euc-kr', 'ks_c_5601-1987', 'windows-949'])
+    for (const [bytes, text] of Object.entries(korean))
+      t.equal(decodePage(Buffer.from(`61${bytes}62`, 'hex'), `text/plain; charset=${label}`), `a${text}b`, bytes)
+  const broken = Buffer.from('80ff41c65361fe', 'hex')
+  t.equal(decodePage(broken, 'text/plain; charset=euc-kr'), '\ufffdA\ufffdSa\ufffd')
+  t.end()
+})
+
+t.test('a table of Chinese names is not taken for Greek', (t) => {
+  // 姓名,城市 and 张伟,北京 and 王芳,上海 and so on, as Excel writes them in China.
+  const rows = ['d0d5c3fb,b3c7cad0', 'd5c5ceb0,b1b1bea9', 'cdf5b7bc,c9cfbaa3', 'c0eec4c8,b9e3d6dd', 'd5d4c3f4,c9eedbda']
+  const bytes = rows.map((row) =>
+    row
+      .split(',')
+      .map((cell) => Buffer.from(cell, 'hex').toString('latin1'))
+      .join(),
+  )
+  const { text, encoding } = decodeBytes(Buffer.from(bytes.join('\n'), 'latin1'), '')
+  t.equal(encoding.name, 'gb18030')
+  t.equal(text, '姓名,城市\n张伟,北京\n王芳,上海\n李娜,广州\n赵敏,深圳')
   t.end()
 })

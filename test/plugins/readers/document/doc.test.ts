@@ -5,6 +5,7 @@ import type { Contents } from '../../../../core/ports/file-content.ts'
 import { openCompound } from '../../../../plugins/readers/shared/compound.ts'
 import document from '../../../../plugins/readers/document.ts'
 import { compoundOf } from '../../../fakes/compound.ts'
+import { piecesOf } from '../../../../plugins/readers/document/doc-pieces.ts'
 import { file, made, soon, stored } from '../tried.ts'
 
 const read = async (bytes: Uint8Array) =>
@@ -163,3 +164,13 @@ t.test('small sectors that lead in a circle end in a refusal', async (t) => {
 })
 
 const part = (bytes: Uint8Array | null, name: string) => (bytes === null ? [] : [[name, bytes] as const])
+
+t.test('narrow characters of a Word document are those of Windows', (t) => {
+  const text = Buffer.from('\x93It\x92s \x80 5\x94 \x96 \xfcber', 'latin1')
+  const head = Buffer.alloc(0x168)
+  head.writeUInt16LE(0x65, 2)
+  head.writeUInt32LE(head.length, 0x18)
+  head.writeUInt32LE(head.length + text.length, 0x1c)
+  t.match(piecesOf(Buffer.concat([head, text]), null), [{ text: '“It’s € 5” – über' }])
+  t.end()
+})

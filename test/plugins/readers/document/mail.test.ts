@@ -265,3 +265,20 @@ t.test('a mail of Apple names the files between the texts of its page, and no pi
   const many = apple.replace('--m--', `${'--m\n\nz\n'.repeat(2_000)}--m--`)
   await t.rejects(read('a.eml', many), { name: 'Unreadable' }, 'parts without end')
 })
+
+t.test('a plain text of a mail that shows nothing leaves the word to the page', async (t) => {
+  const mailWith = (plain: string, charset: string) =>
+    [
+      'Subject: Offer',
+      'Content-Type: multipart/alternative; boundary=b\n',
+      `--b\nContent-Type: text/plain; charset=${charset}\nContent-Transfer-Encoding: quoted-printable\n\n${plain}`,
+      '--b\nContent-Type: text/html\n\n<p>As a page.</p>\n--b--',
+    ].join('\n')
+  for (const [plain, charset] of [
+    ['=C2=A0', 'utf-8'],
+    ['=E2=80=8B =EF=BB=BF', 'utf-8'],
+    ['=A0', 'iso-8859-1'],
+  ] as const)
+    t.match(await textOf('a.eml', mailWith(plain, charset)), /As a page\.$/, plain)
+  t.match(await textOf('a.eml', mailWith('=C2=A0Hi', 'utf-8')), /Hi$/)
+})
