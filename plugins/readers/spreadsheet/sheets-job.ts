@@ -4,8 +4,9 @@ import type { ContentLimits } from '../shared/content-cutter.ts'
 import { fitSheets, type Grid } from './sheets-fit.ts'
 import { readText } from '../shared/data-text.ts'
 import { cellOf, delimited, readCsv } from '../shared/tables-csv.ts'
+import { readMarkup } from './sheets-markup.ts'
 import { readWorkbook } from './sheets-workbook.ts'
-import type { Sheets, Cell, Encoding } from '../../../core/ports/file-content.ts'
+import type { Sheets, Cell } from '../../../core/ports/file-content.ts'
 import type { FileToRead, SheetPart, CellRange } from '../../../core/ports/reader.ts'
 
 /** What the process of the parser gets. */
@@ -23,7 +24,10 @@ export default async ({ most, part, ...file }: SheetsJob): Promise<Sheets> => {
     const beside = book.format === 'ods' ? besideOdf : /^xls[xm]$/.test(book.format) ? besideOoxml : null
     return { ...fitSheets(book.format, inPart(book.grids), most), ...(await beside?.(file.bytes)) }
   }
-  const { format, grid, encoding } = await readDelimited(file, most.values, range)
+  const { text, encoding } = readText(file)
+  const marked = await readMarkup(file.bytes, text)
+  if (marked) return { ...fitSheets(marked.format, inPart(marked.grids), most), encoding }
+  const { format, grid } = await readDelimited(file.name, text, most.values, range)
   return { ...fitSheets(format, inPart([grid]), most), encoding }
 }
 
@@ -55,11 +59,11 @@ const rangeOf = (grid: Grid, range: CellRange | undefined): Grid => {
 
 /** The single sheet of a text with delimiters. Rows beyond the limit are counted and not kept. */
 const readDelimited = async (
-  file: FileToRead,
+  name: string,
+  whole: string,
   most: number,
   range?: CellRange,
-): Promise<{ readonly format: string; readonly grid: Grid; readonly encoding: Encoding }> => {
-  const { text: whole, encoding } = readText(file)
+): Promise<{ readonly format: string; readonly grid: Grid }> => {
   const { text, delimiter } = delimited(whole)
   const grid = await readCsv(text, delimiter, () => {
     const rows: (string | number | null)[][] = []
@@ -81,8 +85,8 @@ const readDelimited = async (
         rows[rowCount - 1] = fields.slice(0, length).map(cellOf)
         cells += length
       },
-      done: () => ({ name: file.name, rows, rowCount, columnCount, cut }),
+      done: () => ({ name, rows, rowCount, columnCount, cut }),
     }
   })
-  return { format: delimiter === '\t' ? 'tsv' : 'csv', grid, encoding }
+  return { format: delimiter === '\t' ? 'tsv' : 'csv', grid }
 }

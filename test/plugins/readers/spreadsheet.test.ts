@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Contents } from '../../../core/ports/file-content.ts'
 import { openCompound } from '../../../plugins/readers/shared/compound.ts'
 import spreadsheet from '../../../plugins/readers/spreadsheet.ts'
 import { safePart, safeStream } from '../../../plugins/readers/spreadsheet/sheets-guard.ts'
@@ -127,4 +128,56 @@ t.test('a formula without a value is the text of its cell, whatever the prefix o
     '<row r="1"><c r="A1"><f>SUM(1,2)</f></c><c r="B1"><f>1+1</f><v>2</v></c><c r="C1"><f>A1&lt;2</f><v/></c></row>'
   for (const prefix of ['', 'x:'])
     t.equal(await rowsOf('a.xlsx', workbook(prefix, row)), '=SUM(1,2) | 2 | =A1<2', `prefix "${prefix}"`)
+})
+
+t.test('a page or the XML of Excel 2003 under the name of a workbook is read by its cells', async (t) => {
+  const sheets = async (name: string, text: string | Uint8Array) =>
+    (await made(spreadsheet).read(file(name, text), soon())).content as Contents['spreadsheet']
+  const page = [
+    '<html xmlns:x="x"><head><style>td{}</style><meta charset=windows-1252></head><body>',
+    '<table><tr><td>Layout<td><table><tr><th rowspan=2>Name<th colspan=2>Sum<tr><th>2030<th>2031',
+    '<tr><td>K\xf6ln &amp; Bonn<br>West</td><td x:num="1234.5">1.234,50</td><td>00123<script>0</script>',
+    '<tr><td>Ulm</td><td></td><td>7</td></tr></table></td></tr></table></body></html>',
+  ]
+  t.match(await sheets('report.xls', Buffer.from(page.join('\n'), 'latin1')), {
+    format: 'html',
+    encoding: { name: 'windows-1252' },
+    sheets: [
+      { name: 'Table 1', rows: [['Layout']] },
+      {
+        name: 'Table 2',
+        rows: [
+          ['Name', 'Sum'],
+          [null, 2030, 2031],
+          ['Köln & Bonn\nWest', 1234.5, '00123'],
+          ['Ulm', null, 7],
+        ],
+      },
+    ],
+  })
+  const cell = (type: string, text: string, more = '') =>
+    `<Cell${more}><Data ss:Type="${type}">${text}</Data><Comment><Data>Note</Data></Comment></Cell>`
+  const workbook = [
+    '<?xml version="1.0" encoding="ISO-8859-1"?><?mso-application progid="Excel.Sheet"?>',
+    '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="s"><Worksheet ss:Name="A &amp; B"><Table>',
+    `<Row>${cell('String', 'K\xf6ln <B>x</B>', ' ss:MergeAcross="1" ss:MergeDown="1"')}${cell('Number', '1.50')}</Row>`,
+    `<Row>${cell('Boolean', '1')}</Row><Row ss:Index="4">${cell('DateTime', '2030-01-31T00:00:00.000', ' ss:Index="2"')}`,
+    `${cell('DateTime', '2030-01-31T10:30:00.000')}<Cell/></Row></Table></Worksheet></Workbook>`,
+  ]
+  t.match(await sheets('report.xls', Buffer.from(workbook.join(''), 'latin1')), {
+    format: 'xml',
+    sheets: [
+      {
+        name: 'A & B',
+
+        rows: [['Köln x', null, 1.5], [null, null, true], [], [null, '2030-01-31', '2030-01-31T10:30:00']],
+      },
+    ],
+  })
+  t.match(await sheets('a.csv', '<div>,x\n1,2\n'), { format: 'csv' }, 'a page without a table is text')
+})
+
+t.test('cells of a page that cover very many places are refused soon', async (t) => {
+  const page = `<table>${'<tr><td colspan=1000 rowspan=65534>x'.repeat(20_000)}</table>`
+  await t.rejects(made(spreadsheet).read(file('a.xls', page), soon()), { name: 'Unreadable' })
 })
