@@ -77,7 +77,7 @@ export const readMarkup = async (bytes: Uint8Array, text: string): Promise<Workb
 const readXml = (bytes: Uint8Array): readonly Grid[] => {
   const drafts: Draft[] = []
   let [type, said, isOpen, inComment] = ['', '', false, false]
-  let spans = [0, 0] as const
+  let spans: readonly [number, number] = [0, 0]
   scanXml(bytes, {
     open(name, attribute) {
       const draft = drafts.at(-1)
