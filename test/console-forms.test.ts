@@ -32,6 +32,10 @@ const renaming = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> =
   await tab.go('#/keys', 'Keys')
   const links = await page.locator('tbody th a').allInnerTexts()
   t.notOk(links.includes(''), 'each key has a link to its page')
+  const broken = await changing(stage, tab, 'two\r\nlines', 'two lines')
+  await page.getByLabel('Budget a day').fill('3')
+  await save(tab)
+  t.match(await broken(), { name: 'two\r\nlines', limits: { costPerDay: 3 } }, 'line breaks of a name stay, too')
 }
 
 /** The largest whole number stands for a key without an end where a program has no null. */

@@ -496,6 +496,40 @@ const twoTabs = async (t: Test, scene: Scene): Promise<void> => {
   await context.close()
 }
 
+/** The cookie is that of the key that signed in last. */
+const otherKey = async (t: Test, scene: Scene): Promise<void> => {
+  const { credential: small } = await scene.gateway.keys.create({ name: 'small', scopes: ['models.read'] })
+  const context = await (await scene.browser()).newContext()
+  const [first, second] = [await context.newPage(), await context.newPage()]
+  const tabs = [
+    [first, small],
+    [second, scene.key],
+  ] as const
+  for (const [tab] of tabs) await tab.goto(`${scene.base}/console`)
+  for (const [tab, key] of tabs) {
+    await tab.fill('#key', key)
+    await tab.press('#key', 'Enter')
+    await tab.waitForSelector('nav')
+    await tab.getByRole('link', { name: 'Models' }).click()
+    await tab.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
+  }
+  await first.reload()
+  t.match(await first.getByRole('alert').innerText(), 'with another key. Sign in again.')
+  t.equal(await first.locator('nav').count(), 0, 'the tab has no page of the other key')
+  await first.reload()
+  await first.getByRole('alert').waitFor()
+  await first.fill('#key', small)
+  await first.press('#key', 'Enter')
+  await first.waitForSelector('nav')
+  t.equal(await first.getByRole('link', { name: 'Keys' }).count(), 0)
+  await second.reload()
+  await second.getByRole('alert').waitFor()
+  const third = await context.newPage()
+  await third.goto(`${scene.base}/console`)
+  await third.waitForSelector('nav')
+  await context.close()
+}
+
 /** Two gateways at two ports of one host. */
 const neighbours = async (t: Test, scene: Scene): Promise<void> => {
   const other = await running(t, { ...memory(), fetch: use(doors) })
@@ -522,6 +556,7 @@ t.test('signing in to the console', async (t) => {
 
   await t.test('sessions of a key stand beside each other', (t) => besideEachOther(t, scene))
   await t.test('a tab in use goes on where another one signs in', { skip: withoutChromium }, (t) => twoTabs(t, scene))
+  await t.test('a tab says where another key has signed in', { skip: withoutChromium }, (t) => otherKey(t, scene))
   await t.test('gateways of one host have a session each', { skip: withoutChromium }, (t) => neighbours(t, scene))
 
   await t.test('an issuer that is away is no fault of the reader', async (t) => {

@@ -89,6 +89,8 @@ export interface Front {
 
 /** What the caller's key may do. */
 export interface Self {
+  /** The id of the key. */
+  readonly key: string
   readonly scopes: readonly string[]
   /** Null for a key of no team. */
   readonly team: string | null

@@ -14,6 +14,8 @@ import { sightOf } from './sight.ts'
 
 /** The console of a reader who is signed in. */
 export interface Inside {
+  /** The id of the reader's key; null where nobody tells it. */
+  readonly key: string | null
   /** Shows the page that the address names, if the reader may see it. */
   turn(): Promise<void>
   /** Forgets what was read. */
@@ -97,6 +99,7 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
   addEventListener('keydown', pressed)
   document.body.replaceChildren(...shell.root)
   return {
+    key: sight.key,
     turn,
     end() {
       here.abort()

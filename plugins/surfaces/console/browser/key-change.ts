@@ -25,8 +25,8 @@ const changeOf = (form: HTMLFormElement, key: Key): Change => {
   // An end that the reader leaves alone keeps its seconds.
   const expires = end === localMoment(key.expires_at) ? key.expires_at : end === '' ? null : new Date(end).getTime()
   return {
-    // A name that the reader leaves alone keeps its spaces.
-    name: written === key.name ? key.name : written.trim(),
+    // A name that the reader leaves alone keeps its spaces, and its line breaks, which no field shows.
+    name: written === key.name.replace(/[\r\n]/g, '') ? key.name : written.trim(),
     team: String(fields.get('team') ?? '').trim() || null,
     scopes: fields.getAll('scope').map(String),
     models: wordList(fields, 'models', key.models),

@@ -106,13 +106,22 @@ const held = async (pass: Pass): Promise<Pass> => {
   return { ...(await heldBy(gateway)), ...(isKey(pass.credential) && { hint: pass.credential.slice(-4) }) }
 }
 
-const open = async (pass: Pass, keep: boolean): Promise<void> => {
+/** Loaded again, the tab knows the id of its key, and may find a session that another tab began with another one. */
+const markAddress = (): void => history.replaceState(inside?.key ?? null, '')
+
+/** Throws Refused, also where the pass is that of another key than the wanted one. */
+const open = async (pass: Pass, keep: boolean, wanted: unknown = null): Promise<void> => {
   fetchLater()
   const { enter } = await import('./inside.ts')
   const entered = await enter(base, pass, leave)
   inside?.end()
+  if (wanted !== null && entered.key !== wanted) {
+    entered.end()
+    throw new Refused(401, 'Another tab has signed in with another key. Sign in again')
+  }
   inside = entered
   session.open(pass, keep)
+  markAddress()
   endAt(pass.until)
   await inside.turn()
 }
@@ -126,21 +135,25 @@ const admit = async (arrival: Arrival): Promise<void> => {
   return open(pass, answer.keep)
 }
 
-/** The token of the reader's own machine goes before what the tab has kept, and both before the session of the browser. */
-const givenPass = async (): Promise<Pass | null> => {
+/** The token of the reader's own machine goes before what the tab has kept. */
+const givenPass = (): Pass | null => {
   const token = takenToken(location, history)
-  if (token !== null) return { credential: token, until: null }
-  return session.pass() ?? (isOwnPage(document) ? null : unlessRefused(renewed(outside), 401, 404))
+  return token === null ? session.pass() : { credential: token, until: null }
 }
+
+/** The session of the browser, which another tab may have begun. */
+const foundPass = async (): Promise<Pass | null> =>
+  isOwnPage(document) ? null : unlessRefused(renewed(outside), 401, 404)
 
 const begin = async (): Promise<void> => {
   const arrival = arrivalAt(location, history)
   waiting('Signing in')
   try {
     if (arrival !== null) return await admit(arrival)
-    const pass = await givenPass()
+    const given = givenPass()
+    const pass = given ?? (await foundPass())
     if (pass === null) return leave(null)
-    await open(pass, true)
+    await open(pass, true, given === null ? history.state : null)
   } catch (error) {
     // The session of the reader lives while the gateway is away.
     if (arrival === null && mayPass(error)) showSignIn(error, begin)
@@ -150,8 +163,9 @@ const begin = async (): Promise<void> => {
 
 /** A link that is pasted into an open tab brings no new document. */
 const turned = (): void => {
-  if (inside === null || location.hash.startsWith('#link=')) void begin()
-  else void inside.turn()
+  if (inside === null || location.hash.startsWith('#link=')) return void begin()
+  markAddress()
+  void inside.turn()
 }
 
 addEventListener('hashchange', turned)

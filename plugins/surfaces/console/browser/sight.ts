@@ -16,6 +16,8 @@ export interface Sight {
   readonly decides: boolean
   /** Whether it may read the sealed files of its user. */
   readonly keepsFiles: boolean
+  /** The id of the key; null where nobody tells it. */
+  readonly key: string | null
   readonly links: Front['links']
 }
 
@@ -40,7 +42,8 @@ export const sightOf = async (gateway: Gateway): Promise<Sight> => {
   // Without administration nobody says what the key may do, so the routes themselves refuse.
   const decides = links['decisions'] !== undefined && (self === null || (may('chats.completion') && may('models.read')))
   const keepsFiles = may('files.encrypted.read')
-  return { administers: may('api_key.read'), measures, operates, steers, decides, keepsFiles, links }
+  const key = self?.key ?? null
+  return { administers: may('api_key.read'), measures, operates, steers, decides, keepsFiles, key, links }
 }
 
 /** Where models are listed, by the names of the front page's links. */

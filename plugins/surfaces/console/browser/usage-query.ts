@@ -31,7 +31,12 @@ export interface UsageQuery {
   readonly compare: '1' | ''
 }
 
-export const isDay = (text: string | null): text is string => text !== null && /^\d{4}-\d\d-\d\d$/.test(text)
+/** Whether there is such a day. */
+export const isDay = (text: string | null): text is string => {
+  if (text === null || !/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const time = Date.parse(text)
+  return Number.isFinite(time) && utcDay(time) === text
+}
 
 export const isRowGroup = (group: Group): group is RowGroup => rowGroups.some((name) => name === group)
 
