@@ -69,22 +69,39 @@ const endParagraph = (writing: DocumentWriter, numbering: Numbering, paragraph: 
   writing.mark('')
 }
 
+const refer = (writing: DocumentWriter, text: string | undefined): void => {
+  if (text) writing.say(writing.note(text))
+}
+
+/** The texts of runs. A superscript makes no other number of what stands before it. */
+const runTexts = (writing: DocumentWriter) => {
+  let before = ''
+  let raised = false
+  return {
+    paragraph: () => void (before = ''),
+    begin: () => void (raised = false),
+    align: (value: string | null) => void (raised = value === 'superscript'),
+    say(text: string) {
+      writing.say(raised && isPower(before, text) ? `^${text}` : text)
+      before = text
+    },
+  }
+}
+
 const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): MarkupEvents => {
   const tables = rows(writing)
   const math = officeMath(writing)
+  const runs = runTexts(writing)
   const paragraphs: Paragraph[] = []
   let skipped = 0
   let inProperties = false
-  /** The text before, in its paragraph, and whether that of the run stands above it. */
-  let before = ''
-  let raised = false
   const opens: Readonly<Record<string, (value: string | null, id: string) => void>> = {
     p() {
       paragraphs.push({ style: null, heading: null, list: null, level: null, joined: false })
-      before = ''
+      runs.paragraph()
     },
-    r: () => void (raised = false),
-    vertAlign: (value) => void (raised = value === 'superscript'),
+    r: runs.begin,
+    vertAlign: runs.align,
     pPr: () => void (inProperties = true),
     pStyle: (value) => set({ style: styles(value ?? '') }),
     outlineLvl: (value) => set({ heading: headingOf(Number(value)) }),
@@ -99,8 +116,8 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
     tbl: tables.openTable,
     tr: tables.openRow,
     tc: tables.openCell,
-    footnoteReference: (_, id) => refer('footnote', id),
-    endnoteReference: (_, id) => refer('endnote', id),
+    footnoteReference: (_, id) => refer(writing, notes?.get('footnote')?.get(id)),
+    endnoteReference: (_, id) => refer(writing, notes?.get('endnote')?.get(id)),
   }
   const closes: Readonly<Record<string, () => void>> = {
     p: () => endParagraph(writing, numbering, paragraphs.pop()),
@@ -111,10 +128,6 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
     tc: tables.closeCell,
   }
   const set = (facts: Partial<Paragraph>) => void Object.assign(paragraphs.at(-1) ?? {}, facts)
-  const refer = (kind: string, id: string) => {
-    const text = notes?.get(kind)?.get(id)
-    if (text) writing.say(writing.note(text))
-  }
   return {
     open(name, attribute) {
       if (skipped === 0 && inProperties && takesMark.test(name)) set({ joined: true })
@@ -129,9 +142,7 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
       if (Object.hasOwn(closes, name)) closes[name]!()
     },
     text(text, within) {
-      if (skipped > 0 || within !== 't') return
-      writing.say(raised && isPower(before, text) ? `^${text}` : text)
-      before = text
+      if (skipped === 0 && within === 't') runs.say(text)
     },
     full: writing.full,
   }

@@ -15,7 +15,7 @@ export const safePart = (name: string, file: Uint8Array): Buffer => {
     guardRepeats(bytes.toString('latin1'))
     guardTexts(bytes.toString('latin1'))
   }
-  if (name === 'content.xml' && bytes.includes('time-value="-P')) return signedTimes(bytes)
+  if (name === 'content.xml') return signedTimes(openedCells(evenQuotes(bytes)))
   if (!/\.xml$/i.test(name) || !(bytes.includes('hyperlink') || bytes.includes('</f>') || bytes.includes(':f>')))
     return bytes
   // A link becomes a cell in every place of its range, which may be a whole sheet.
@@ -27,8 +27,31 @@ export const safePart = (name: string, file: Uint8Array): Buffer => {
 const unworked =
   /<(\w+:)?c((?:\s+[rs]="[^"<>]*")*)\s*><\1f(?:\s[^<>]*)?>([^<>]+)<\/\1f>(?:<\1v\s*\/>|<\1v><\/\1v>)?<\/\1c>/g
 
+/** The library does not see an element of an ods with a value in single quotes, such as a formula with a text in it. */
+const evenQuotes = (bytes: Buffer): Buffer => {
+  if (!bytes.includes("='")) return bytes
+  const text = bytes
+    .toString('latin1')
+    .replace(/<[^<>]*'[^<>]*>/g, (tag) =>
+      tag.replace(/="[^"]*"|=\s*'([^']*)'/g, (value, single?: string) =>
+        single === undefined ? value : `="${single.replaceAll('"', '&quot;')}"`,
+      ),
+    )
+  return Buffer.from(text, 'latin1')
+}
+
+/** The library takes a cell without a text for an empty one, whatever its value. */
+const openedCells = (bytes: Buffer): Buffer => {
+  const text = bytes.toString('latin1')
+  const opened = text.replace(/<((?:\w+:)?table-cell)(\s[^<>]*)\/>/g, (cell, name: string, attributes: string) =>
+    /[\s:-]value="/.test(attributes) ? `<${name}${attributes}></${name}>` : cell,
+  )
+  return opened === text ? bytes : Buffer.from(opened, 'latin1')
+}
+
 /** The library drops the sign of a negative time: such a cell becomes a number of days, and keeps its format. */
 const signedTimes = (bytes: Buffer): Buffer => {
+  if (!bytes.includes('time-value="-P')) return bytes
   const text = bytes.toString('latin1').replace(/<(?:\w+:)?table-cell\s[^<>]*>/g, (cell) => {
     const [time, hours = 0, minutes = 0, seconds = 0] = negativeTime.exec(cell) ?? []
     if (time === undefined) return cell

@@ -130,6 +130,27 @@ t.test('a formula without a value is the text of its cell, whatever the prefix o
     t.equal(await rowsOf('a.xlsx', workbook(prefix, row)), '=SUM(1,2) | 2 | =A1<2', `prefix "${prefix}"`)
 })
 
+t.test('a cell of an ods may have no text, and values in single quotes', async (t) => {
+  const cell = (more: string, text: string) => `<table:table-cell ${more}><text:p>${text}</text:p></table:table-cell>`
+  const cells = [
+    cell("office:value-type='float' office:value='1'", '1'),
+    '<table:table-cell office:value-type="float" office:value="2"/><table:table-cell table:style-name="a"/>',
+    '<table:table-cell office:value-type="date" office:date-value="2030-01-31"/>',
+    cell(`office:value-type="string" table:formula='of:=IF([.A1]>0;"yes";"no")' office:string-value="yes"`, 'yes'),
+    cell(`office:value-type="string" table:formula="of:='A b'.A1"`, `it's ='x' "q"`),
+  ]
+  const table = `<table:table table:name='Say "hi"'><table:table-row>${cells.join('')}</table:table-row></table:table>`
+  const content = `<office:document-content><office:body><office:spreadsheet>${table}</office:spreadsheet></office:body></office:document-content>`
+  const bytes = zipOf([
+    { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet' },
+    { name: 'content.xml', content: content.replace('[.A1]>0', '[.A1]&gt;0') },
+    { name: 'styles.xml', content: '<office:document-styles/>' },
+    { name: 'META-INF/manifest.xml', content: '<manifest:manifest/>' },
+  ])
+  const sheets = (await made(spreadsheet).read(file('a.ods', bytes), soon())).content
+  t.match(sheets, { sheets: [{ name: 'Say "hi"', rows: [[1, 2, null, '2030-01-31', 'yes', `it's ='x' "q"`]] }] })
+})
+
 t.test('a page or the XML of Excel 2003 under the name of a workbook is read by its cells', async (t) => {
   const sheets = async (name: string, text: string | Uint8Array) =>
     (await made(spreadsheet).read(file(name, text), soon())).content as Contents['spreadsheet']
