@@ -39,7 +39,7 @@ interface Moments {
 }
 
 /** A gateway whose indexings end when they are told to. */
-const stage = async (t: Test) => {
+const stage = async (t: Test, indexing = 900_000) => {
   const moments: Moments = {}
   const stored: BlobStore = blobStore.create({}, {}, 'blobs')
   const blobs: BlobStore = {
@@ -53,6 +53,7 @@ const stage = async (t: Test) => {
   const waiting: { go(): void; fail(error: Error): void }[] = []
   const order: string[] = []
   let shift = 0
+  let late = () => {}
   let breaking: 'never' | 'behind an upload' | 'now' = 'never'
   const slow = given(Enclave, 'slow', () => {
     const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
@@ -92,9 +93,20 @@ const stage = async (t: Test) => {
   const stores = {
     blobStore: given(BlobStore, 'kept', () => blobs),
     metadataStore: given(MetadataStore, 'kept', () => interrupted),
-    clock: given(Clock, 'moved', () => ({ ...system.clock, now: () => Date.now() + shift })),
+    clock: given(Clock, 'moved', () => ({
+      ...system.clock,
+      now: () => Date.now() + shift,
+      alarm(ms, fire) {
+        if (ms === indexing) late = fire
+        return system.clock.alarm(ms, fire)
+      },
+    })),
   }
-  const gateway = await running(t, { ...memory(), enclave: slow, ...stores }, { ...unhurried, files: { incognito } })
+  const gateway = await running(
+    t,
+    { ...memory(), enclave: slow, ...stores },
+    { ...unhurried, files: { incognito, indexing } },
+  )
   const kek = newKek()
   const own = { kek, wrappedRagDek: newRagDek(kek), policy: { allowInsecureDev: true } }
   const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, ...own })
@@ -106,6 +118,8 @@ const stage = async (t: Test) => {
     client,
     id,
     logged: gateway.logged,
+    /** The time of the last indexing is over. */
+    isLate: () => late(),
     later: (ms: number) => void (shift += ms),
     /** The store reads no file's record once an upload has announced its indexing, until the work is over. */
     async breaksBehindUpload(work: () => Promise<unknown>) {
@@ -308,6 +322,24 @@ t.test('a store that fails between an upload and its indexing fails that upload 
   )
   t.ok(await until(() => logged.some(({ event }) => event === 'index.lost')))
   t.equal((await client.files.list()).total, 2, 'the gateway serves on, and the file is stored')
+})
+
+t.test('an indexing may take longer than the longest timer of Node', async (t) => {
+  const { index, end, status } = await stage(t, 30 * 86_400_000)
+  await index()
+  await end(0)
+  t.ok(await until(async () => (await status()) !== 'running'))
+  t.equal(await status(), 'completed')
+})
+
+t.test('an indexing ends when its time is over', async (t) => {
+  const { index, end, isLate, status, logged } = await stage(t, 987_654)
+  await index()
+  isLate()
+  await end(0)
+  t.ok(await until(async () => (await status()) === 'failed'))
+  const failures = logged.filter(({ event }) => event === 'index.failed')
+  t.match(failures, [{ facts: { error: 'TimeoutError' } }])
 })
 
 t.test('organisations take turns, whoever asked first and for however much', async (t) => {

@@ -8,6 +8,7 @@ import { Enclave, type Grant, type EnclaveFiles } from '../../../core/ports/encl
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Settings } from '../../../core/settings.ts'
+import { withDeadline } from '../../shared/stop-with.ts'
 import type { IndexKeys } from './upload.ts'
 import { FileStore } from './file-store.ts'
 import { removeIndexBytes } from './index-bytes.ts'
@@ -170,11 +171,16 @@ export const indexing = plugin({
           await task.keep(bytes, signal)
         },
       }
-      const signal = AbortSignal.any([lifecycle.closing, AbortSignal.timeout(fileSettings.of(settings).indexing)])
-      const reply = await enclave.handle('files/encrypted/index', sealedOf(tasks), grant, signal, enclaveFiles)
-      if (reply.kind !== 'body' || reply.failure !== null) throw new Refused()
-      const codes = codesOf(reply.body)
-      for (const task of tasks) await task.end(codes.get(task.item.file_id) ?? 'refused')
+      const late = () => new DOMException('The indexing took too long', 'TimeoutError')
+      const { signal, off } = withDeadline(clock, fileSettings.of(settings).indexing, lifecycle.closing, late)
+      try {
+        const reply = await enclave.handle('files/encrypted/index', sealedOf(tasks), grant, signal, enclaveFiles)
+        if (reply.kind !== 'body' || reply.failure !== null) throw new Refused()
+        const codes = codesOf(reply.body)
+        for (const task of tasks) await task.end(codes.get(task.item.file_id) ?? 'refused')
+      } finally {
+        off()
+      }
     }
 
     const failed = async (grant: Grant, tasks: readonly Task[], error: unknown): Promise<void> => {
