@@ -15,7 +15,6 @@ import { errorText } from './error-text.ts'
 import { mimeOf } from './mimes.ts'
 import { progress } from './progress.ts'
 import { commandUsages } from '../production/commands/help.ts'
-import { still } from '../production/log/worded-line.ts'
 
 /** A client's files from the command line. The command seals and opens the content itself. */
 export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
@@ -61,6 +60,9 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   }
 }
 
+/** A sealed name may hold anything: control characters would begin rows and reach the terminal. */
+const plain = (name: string, mark: string): string => name.replace(/[\u0000-\u001f\u007f-\u009f]/g, mark)
+
 const put = async (files: Files, path: string, options: { index: boolean; incognito: boolean; type?: FileType }) => {
   const { size } = await stat(path)
   const mime = mimeOf(extname(path))
@@ -72,7 +74,7 @@ const put = async (files: Files, path: string, options: { index: boolean; incogn
     .finally(bar.end)
   // A duplicate keeps the index setting of the first upload, so its index is asked for here.
   if (kept.is_duplicate && options.index) await index(files, kept.id)
-  print(`${kept.id}\t${still(kept.name)}${kept.is_duplicate ? '\t(already there)' : ''}`)
+  print(`${kept.id}\t${plain(kept.name, '?')}${kept.is_duplicate ? '\t(already there)' : ''}`)
 }
 
 /** Throws when the gateway refuses, although its answer as a whole is fine. */
@@ -100,7 +102,7 @@ const get = async (files: Files, id: string, out: string | undefined) => {
   const bar = progress(id)
   const file = await files.download(id, { onProgress: bar.told }).catch(absent)
   // A sealed name may contain a path.
-  const path = out ?? (basename(file.name).replace(/[\u0000-\u001f\u007f-\u009f]/g, '_') || id)
+  const path = out ?? (plain(basename(file.name), '_') || id)
   // A name may be as long as the system takes, so the draft has a name of its own.
   const draft = join(dirname(path), `.${randomBytes(6).toString('hex')}.part`)
   try {
@@ -125,7 +127,7 @@ const list = async (shelf: Files, wanted: { search?: string; type?: FileType }) 
       print(
         [id, created_at, file_size, rag_error === null ? rag_status : `${rag_status}: ${rag_error}`, name].join('\t'),
       )
-    for (const file of files) line(file, still(file.name))
+    for (const file of files) line(file, plain(file.name, '?'))
     for (const file of locked) line(file, '(locked: not under this key)')
     const seen = files.length + locked.length
     offset += seen
