@@ -4,7 +4,7 @@ import { rows } from '../shared/document-rows.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
 import { type Numbering, numberingOf } from './docx-numbering.ts'
 import { type MarkupEvents, scanXml } from '../shared/markup.ts'
-import { isPower } from '../shared/powers.ts'
+import { runTexts } from '../shared/powers.ts'
 import { officeMath } from '../shared/office-math.ts'
 import { unzip } from '../../shared/zip.ts'
 
@@ -73,21 +73,6 @@ const refer = (writing: DocumentWriter, text: string | undefined): void => {
   if (text) writing.say(writing.note(text))
 }
 
-/** The texts of runs. A superscript makes no other number of what stands before it. */
-const runTexts = (writing: DocumentWriter) => {
-  let before = ''
-  let raised = false
-  return {
-    paragraph: () => void (before = ''),
-    begin: () => void (raised = false),
-    align: (value: string | null) => void (raised = value === 'superscript'),
-    say(text: string) {
-      writing.say(raised && isPower(before, text) ? `^${text}` : text)
-      before = text
-    },
-  }
-}
-
 const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): MarkupEvents => {
   const tables = rows(writing)
   const math = officeMath(writing)
@@ -101,7 +86,7 @@ const reading = (writing: DocumentWriter, { styles, numbering, notes }: About): 
       runs.paragraph()
     },
     r: runs.begin,
-    vertAlign: runs.align,
+    vertAlign: (value) => runs.raise(value === 'superscript'),
     pPr: () => void (inProperties = true),
     pStyle: (value) => set({ style: styles(value ?? '') }),
     outlineLvl: (value) => set({ heading: headingOf(Number(value)) }),

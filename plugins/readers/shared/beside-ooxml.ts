@@ -202,6 +202,8 @@ const chartLimits = { series: 100, values: 1_000 }
 /** A null value is a place without a number. */
 interface Series {
   name: string
+  /** The cell that has the name, for a chart that keeps no copy of it. */
+  cell: string
   readonly categories: string[]
   readonly values: (number | null)[]
 }
@@ -211,11 +213,11 @@ const readChart = (part: Uint8Array): Chart => {
   const series: Series[] = []
   const within: string[] = []
   let title = ''
-  let reference = ''
   scanXml(part, {
     open(element) {
       within.push(element)
-      if (element === 'ser' && series.length < chartLimits.series) series.push({ name: '', categories: [], values: [] })
+      if (element === 'ser' && series.length < chartLimits.series)
+        series.push({ name: '', cell: '', categories: [], values: [] })
     },
     close: () => void within.pop(),
     text(text, element) {
@@ -223,17 +225,16 @@ const readChart = (part: Uint8Array): Chart => {
       if (element === 't' && within.includes('title') && !within.includes('catAx') && !within.includes('valAx'))
         title += text
       if (!current) return
-      if (element === 'f' && within.includes('tx')) reference = text
+      if (element === 'f' && within.includes('tx')) current.cell += text
       if (element === 'v' && within.includes('tx')) current.name += text
       else if (element === 'v' && (within.includes('cat') || within.includes('xVal'))) add(current.categories, text)
       else if (element === 'v' && (within.includes('val') || within.includes('yVal')))
         add(current.values, Number.isFinite(Number(text)) ? Number(text) : null)
-      else if (element === 'f' && current.name === '') current.name = reference
     },
   })
   return {
     title: shortened(title) || null,
-    series: series.map((drawn) => ({ ...drawn, name: shortened(drawn.name) || null })),
+    series: series.map(({ name, cell, ...drawn }) => ({ name: shortened(name || cell) || null, ...drawn })),
   }
 }
 

@@ -3,6 +3,7 @@ import { neededPart, type Parts, partAt, relationsOf } from '../shared/document-
 import { rows } from '../shared/document-rows.ts'
 import { documentWriter, type DocumentWriter } from '../shared/document-writing.ts'
 import { type MarkupEvents, scanXml, type Attribute } from '../shared/markup.ts'
+import { runTexts } from '../shared/powers.ts'
 import { officeMath } from '../shared/office-math.ts'
 import { type Counting, numeral } from '../shared/document-numerals.ts'
 import { gatherSlides } from './slide-bounds.ts'
@@ -61,6 +62,7 @@ const reading = (writing: DocumentWriter, about: { title: string; hidden: boolea
   const tables = rows(writing)
   const marks = pptxMarks()
   const math = officeMath(writing)
+  const runs = runTexts(writing)
   let placeholder = ''
   let skipped = 0
   const endText = () => {
@@ -83,6 +85,8 @@ const reading = (writing: DocumentWriter, about: { title: string; hidden: boolea
       else if (name === 'tbl') tables.openTable()
       else if (name === 'tr') tables.openRow()
       else if (name === 'tc') tables.openCell()
+      else if (name === 'r') runs.begin()
+      else if (name === 'rPr') runs.raise(Number.parseInt(attribute('baseline') ?? '0', 10) > 0)
       else marks.open(name, attribute)
     },
     close(name) {
@@ -92,13 +96,14 @@ const reading = (writing: DocumentWriter, about: { title: string; hidden: boolea
       else if (name === 'p') {
         writing.mark(marks.endParagraph())
         writing.end()
+        runs.paragraph()
         writing.mark('')
       } else if (name === 'tbl') tables.closeTable()
       else if (name === 'tr') tables.closeRow()
       else if (name === 'tc') tables.closeCell()
     },
     text(text, within) {
-      if (skipped === 0 && within === 't') writing.say(text)
+      if (skipped === 0 && within === 't') runs.say(text)
     },
     full: writing.full,
   }

@@ -199,6 +199,6 @@ t.test('a page or the XML of Excel 2003 under the name of a workbook is read by 
 })
 
 t.test('cells of a page that cover very many places are refused soon', async (t) => {
-  const page = `<table>${'<tr><td colspan=1000 rowspan=65534>x'.repeat(20_000)}</table>`
+  const page = `<table>${'<tr><td colspan=1000 rowspan=65534>x'.repeat(600)}</table>`
   await t.rejects(made(spreadsheet).read(file('a.xls', page), soon()), { name: 'Unreadable' })
 })

@@ -54,6 +54,8 @@ t.test('a formula of Word or PowerPoint keeps its numbers apart', async (t) => {
     t.equal(await read('a.docx', word(`<w:p>${part('oMath', formula)}</w:p>`)), text, text)
   const relations = (id: string, kind: string, target: string) =>
     `<Relationships><Relationship Id="${id}" Type="x/${kind}" Target="${target}"/></Relationships>`
+  const raised = (text: string) => `<a:r><a:rPr baseline="30000"/><a:t>${text}</a:t></a:r>`
+  const lines = `<a:p><a:r><a:t>10</a:t></a:r>${raised('6')}<a:r><a:t>7</a:t></a:r></a:p><a:p>${raised('8')}</a:p>`
   const show = zipOf([
     {
       name: '[Content_Types].xml',
@@ -64,10 +66,10 @@ t.test('a formula of Word or PowerPoint keeps its numbers apart', async (t) => {
     { name: 'ppt/_rels/p.xml.rels', content: relations('s', 'slide', 's.xml') },
     {
       name: 'ppt/s.xml',
-      content: `<p:sld><p:sp><p:txBody><a:p>${part('oMath', half)}</a:p></p:txBody></p:sp></p:sld>`,
+      content: `<p:sld><p:sp><p:txBody><a:p>${part('oMath', half)}</a:p>${lines}</p:txBody></p:sp></p:sld>`,
     },
   ])
-  t.match((await made(slides).read(file('a.pptx', show), soon())).sections, [{ text: '1/2' }])
+  t.match((await made(slides).read(file('a.pptx', show), soon())).sections, [{ text: '1/2\n10^67\n8' }])
 })
 
 t.test('a superscript does not make another number of the one before it', async (t) => {

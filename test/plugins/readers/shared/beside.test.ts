@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Contents } from '../../../../core/ports/file-content.ts'
 import document from '../../../../plugins/readers/document.ts'
 import spreadsheet from '../../../../plugins/readers/spreadsheet.ts'
+import { wordParts } from '../../../fakes/documents.ts'
 import { zipOf } from '../../../fakes/zip.ts'
 import { file, made, soon, stored } from '../tried.ts'
 
@@ -37,6 +38,22 @@ t.test('links, charts and comments stand beside the sheets', async (t) => {
     charts: [{ title: 'Pears a month', series: [{ name: 'Pears', categories: ['May', 'July'], values: [4, 9] }] }],
     comments: [{ text: 'Counted by hand' }],
   })
+})
+
+t.test('a series of a chart has the name that its file keeps, else its cell', async (t) => {
+  const copied = (text: string) => `<c:strCache><c:pt><c:v>${text}</c:v></c:pt></c:strCache>`
+  const named = (cell: string, copy: string) => `<c:tx><c:strRef><c:f>${cell}</c:f>${copy}</c:strRef></c:tx>`
+  const values =
+    '<c:val><c:numRef><c:f>S!$B$2</c:f><c:numCache><c:pt><c:v>1.5</c:v></c:pt></c:numCache></c:numRef></c:val>'
+  const series = [named('S!$B$1', copied('Sales')), named('S!$C$1', ''), '<c:tx><c:v>Own</c:v></c:tx>', '']
+  const chart = `<c:chart>${series.map((name) => `<c:ser>${name}${values}</c:ser>`).join('')}</c:chart>`
+  const bytes = zipOf([
+    ...wordParts,
+    { name: 'word/document.xml', content: '<w:document><w:body><w:p/></w:body></w:document>' },
+    { name: 'word/charts/chart1.xml', content: chart },
+  ])
+  const { content } = await made(document).read(file('a.docx', bytes), soon())
+  t.match(content, { charts: [{ series: ['Sales', 'S!$C$1', 'Own', null].map((name) => ({ name, values: [1.5] })) }] })
 })
 
 const textOf = async (name: string, text: string) =>
