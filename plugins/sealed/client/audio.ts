@@ -1,9 +1,5 @@
 import { utf8 } from '../wire/bytes.ts'
-import { cutBy } from './error.ts'
-import type { Options } from './chat.ts'
-import type { SendSealed } from './send-sealed.ts'
-import { receiptBeside } from './receipts.ts'
-import { openAnswer } from './seal-request.ts'
+import { type Options, type SendSealed, inferenceNames, wholeAnswer } from './send-sealed.ts'
 
 /** The parameters of the route in the clear, with a file in place of the form. */
 export interface AudioParams {
@@ -36,11 +32,9 @@ export interface TranscribeAudio {
   create(params: AudioParams, options?: Options): Promise<AudioAnswer>
 }
 
-const names = { params: 'encryptedInference', kid: 'enclaveKid' }
-
 /** `translations` gives English text. An abort throws the signal's reason. */
 export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'translations'): TranscribeAudio => ({
-  async create({ file, ...params }, { signal, receipt, answered } = {}) {
+  async create({ file, ...params }, options = {}) {
     const isBlob = file instanceof Blob
     const name = (isBlob ? (file as Partial<File>).name : file.name) || 'audio'
     const bytes = isBlob ? new Uint8Array(await file.arrayBuffer()) : file.bytes
@@ -50,16 +44,12 @@ export const audioTranscriber = (send: SendSealed, verb: 'transcriptions' | 'tra
     }
     const sent = await send(
       `rvenc/audio/${verb}`,
-      receipt ? { ...params, receipt: true } : params,
-      signal ?? null,
-      names,
+      params,
+      options,
+      inferenceNames,
       () => ({ model: params.model }),
       parts,
     )
-    answered?.(sent.answer.headers.get('x-request-id'))
-    const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
-    const heard = openAnswer(sent.request, data) as AudioAnswer
-    receipt?.(receiptBeside(sent.request, data))
-    return heard
+    return (await wholeAnswer(sent, options, true)) as AudioAnswer
   },
 })

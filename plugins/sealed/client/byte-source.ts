@@ -44,6 +44,17 @@ export async function* read(stream: ReadableStream<Uint8Array>): AsyncGenerator<
   }
 }
 
+/** Parts as a stream that takes each when it is read. */
+export const streamOf = (from: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await from.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => void (await from.return(undefined)),
+  })
+
 /** Reports the number of bytes read so far. */
 export async function* countedBytes(
   parts: AsyncIterable<Uint8Array>,

@@ -6,16 +6,15 @@ import { fromHex } from '../wire/hex.ts'
 import { framesDigest } from '../wire/receipt.ts'
 import { streamKey } from '../wire/schedule.ts'
 import { bytesOf } from './answer-bytes.ts'
-import { cutBy, SealgateError } from './error.ts'
-import { type CheckedReceipt, checkReceipt, receiptBeside } from './receipts.ts'
-import type { SendSealed, SentRequest } from './send-sealed.ts'
-import { sealedFailure, openAnswer } from './seal-request.ts'
+import { SealgateError } from './error.ts'
+import { checkReceipt } from './receipts.ts'
+import { type Options, type SendSealed, type SentRequest, inferenceNames, wholeAnswer } from './send-sealed.ts'
+import { sealedFailure } from './seal-request.ts'
 
 /** The parameters of the route in the clear. */
 export type ChatParams = ChatBody & { readonly model: string; readonly stream?: boolean | null }
 
 const route = 'rvenc/chat/completions'
-const names = { params: 'encryptedInference', kid: 'enclaveKid' }
 /** In bytes: the enclave sends no longer frame. */
 const mostFrame = 1024 * 1024
 
@@ -26,39 +25,20 @@ export interface Completions {
   create(params: ChatParams, options?: Options): Promise<Completion | AsyncIterable<Chunk>>
 }
 
-/** What a call takes beside its parameters. */
-export interface Options {
-  /** Ends the call. An abort before the answer begins throws the signal's reason. */
-  readonly signal?: AbortSignal
-  /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
-  readonly answered?: (requestId: string | null) => void
-  /** Receives the checked receipt: before a whole answer, or at the end of a stream. Without one the call fails. */
-  readonly receipt?: (receipt: CheckedReceipt) => void
-}
-
 /** Takes the parameters and gives the answers of the common chat client. */
 export const completions = (send: SendSealed): Completions => ({
-  create: (async (params: ChatParams, { signal, receipt, answered }: Options = {}) => {
-    const sent = await send(route, receipt ? { ...params, receipt: true } : params, signal ?? null, names)
-    answered?.(sent.answer.headers.get('x-request-id'))
-    if (params.stream === true) return chunksOf(sent, signal ?? null, receipt)
-    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
-    const completion = openAnswer(sent.request, answer) as Completion
-    receipt?.(receiptBeside(sent.request, answer))
-    return completion
+  create: (async (params: ChatParams, options: Options = {}) => {
+    const sent = await send(route, params, options, inferenceNames)
+    return params.stream === true ? chunksOf(sent, options) : ((await wholeAnswer(sent, options)) as Completion)
   }) as Completions['create'],
 })
 
 /** Chunks in their order. The stream ends well only after the final frame, however the connection closes. */
-async function* chunksOf(
-  { request, answer }: SentRequest,
-  signal: AbortSignal | null = null,
-  tell?: Options['receipt'],
-): AsyncGenerator<Chunk> {
+async function* chunksOf({ request, answer }: SentRequest, { signal, receipt: tell }: Options): AsyncGenerator<Chunk> {
   const digest = framesDigest()
   const open = frameOpener(streamKey(request.secret, request.nonce))
   let [begun, isWhole] = [false, false]
-  for await (const { event, data } of sseEvents(bytesOf(answer, signal, () => isWhole))) {
+  for await (const { event, data } of sseEvents(bytesOf(answer, signal ?? null, () => isWhole))) {
     if (event === 'heartbeat' || event === 'done') continue
     if (event !== 'data' && event !== 'error') continue
     const frame = fromHex(data, mostFrame)

@@ -1,8 +1,4 @@
-import type { Options } from './chat.ts'
-import { cutBy } from './error.ts'
-import { receiptBeside } from './receipts.ts'
-import { openAnswer } from './seal-request.ts'
-import type { SendSealed } from './send-sealed.ts'
+import { type Options, type SendSealed, inferenceNames, wholeAnswer } from './send-sealed.ts'
 
 /** A question of the caller's own about the state. */
 export interface Question {
@@ -53,16 +49,9 @@ export interface Decisions {
   create(params: DecisionParams, options?: Pick<Options, 'signal' | 'receipt'>): Promise<Decision>
 }
 
-const names = { params: 'encryptedInference', kid: 'enclaveKid' }
-
 /** Typed questions that only the enclave reads. */
 export const decisions = (send: SendSealed): Decisions => ({
-  async create(params, { signal, receipt } = {}) {
-    const body = receipt ? { ...params, receipt: true } : { ...params }
-    const sent = await send('rvenc/decision', body, signal ?? null, names)
-    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
-    const decision = openAnswer(sent.request, answer) as Decision
-    receipt?.(receiptBeside(sent.request, answer))
-    return decision
+  async create(params, options = {}) {
+    return (await wholeAnswer(await send('rvenc/decision', params, options, inferenceNames), options)) as Decision
   },
 })

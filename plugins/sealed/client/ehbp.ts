@@ -5,6 +5,7 @@ import type { PublicKey } from '../ehbp/key-config.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
 import { kems } from '../wire/kem-names.ts'
 import { bytesOf } from './answer-bytes.ts'
+import { streamOf } from './byte-source.ts'
 import { cutBy, SealgateError } from './error.ts'
 import { clearRefusal, sealingKeys } from './seal-request.ts'
 import { type Policy, policyOf } from './verify.ts'
@@ -179,16 +180,6 @@ async function* marked(plain: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
   if (!/(?:^|\n)data: ?\[DONE\]\s*$/.test(end)) throw new SealgateError('truncated')
 }
-
-const streamOf = (from: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await from.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: async () => void (await from.return(undefined)),
-  })
 
 /** What the enclave says inside the seal of a refusal. */
 const sealedRefusal = async (answer: Response): Promise<SealgateError> => {

@@ -1,8 +1,4 @@
-import type { Options } from './chat.ts'
-import { cutBy } from './error.ts'
-import { receiptBeside } from './receipts.ts'
-import { openAnswer } from './seal-request.ts'
-import type { SendSealed } from './send-sealed.ts'
+import { type Options, type SendSealed, inferenceNames, wholeAnswer } from './send-sealed.ts'
 
 /** The parameters of the route in the clear. */
 export interface EmbeddingParams {
@@ -32,17 +28,9 @@ export interface Embedder {
   create(params: EmbeddingParams, options?: Options): Promise<Embeddings>
 }
 
-const names = { params: 'encryptedInference', kid: 'enclaveKid' }
-
 /** Vectors of texts that only the enclave reads. */
 export const embedder = (send: SendSealed): Embedder => ({
-  async create(params, { signal, receipt, answered } = {}) {
-    const body = receipt ? { ...params, receipt: true } : { ...params }
-    const sent = await send('rvenc/embeddings', body, signal ?? null, names)
-    answered?.(sent.answer.headers.get('x-request-id'))
-    const answer: unknown = await sent.answer.json().catch(cutBy(signal ?? null))
-    const made = openAnswer(sent.request, answer) as Embeddings
-    receipt?.(receiptBeside(sent.request, answer))
-    return made
+  async create(params, options = {}) {
+    return (await wholeAnswer(await send('rvenc/embeddings', params, options, inferenceNames), options)) as Embeddings
   },
 })

@@ -1,6 +1,6 @@
 import { cutBy, SealgateError } from './error.ts'
 import type { FormStream } from './form-stream.ts'
-import { joinedBytes } from './byte-source.ts'
+import { joinedBytes, streamOf } from './byte-source.ts'
 import { type Connection, clearRefusal } from './seal-request.ts'
 
 /** A request has a JSON body, a form or none. */
@@ -61,14 +61,5 @@ export const clearRequests = ({ baseUrl, apiKey, fetch }: Connection): ClearRequ
 const bodyOf = async (form: FormStream): Promise<RequestInit> => {
   if (typeof document !== 'undefined')
     return { body: new Blob([(await joinedBytes(form.parts())) as Uint8Array<ArrayBuffer>]) }
-  const parts = form.parts()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel: async () => void (await parts.return(undefined)),
-  })
-  return { body, duplex: 'half' } as RequestInit
+  return { body: streamOf(form.parts()), duplex: 'half' } as RequestInit
 }

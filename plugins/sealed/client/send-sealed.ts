@@ -1,7 +1,8 @@
 import { randomBytes } from '@noble/hashes/utils.js'
 import { lengths, refusalHeader } from '../wire/body.ts'
 import { toHex } from '../wire/hex.ts'
-import { SealgateError } from './error.ts'
+import { cutBy, SealgateError } from './error.ts'
+import { type CheckedReceipt, receiptBeside } from './receipts.ts'
 import {
   type Connection,
   type RouteFields,
@@ -9,10 +10,21 @@ import {
   type SealedRequest,
   type SealingKeys,
   sealedFailure,
+  openAnswer,
   openWithStatus,
   clearRefusal,
   sealRequest,
 } from './seal-request.ts'
+
+/** What a call takes beside its parameters. */
+export interface Options {
+  /** Ends the call. An abort before the answer begins throws the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Receives the gateway's id of the request when its answer begins; null when the gateway names none. */
+  readonly answered?: (requestId: string | null) => void
+  /** Receives the checked receipt: before a whole answer, or at the end of a stream. Without one the call fails. */
+  readonly receipt?: (receipt: CheckedReceipt) => void
+}
 
 /** A request with the head of its answer; the caller reads the body. */
 export interface SentRequest {
@@ -21,6 +33,9 @@ export interface SentRequest {
 }
 
 export type SendSealed = ReturnType<typeof sealedSender>
+
+/** The names of the fields on all routes of models. */
+export const inferenceNames = { params: 'encryptedInference', kid: 'enclaveKid' }
 
 /** The cleartext fields of a refusal. */
 export interface RefusalFields {
@@ -57,16 +72,18 @@ export const sealedSender =
   (connection: Connection, keys: SealingKeys) =>
   async (
     route: string,
-    params: Readonly<Record<string, unknown>>,
-    signal: AbortSignal | null,
+    params: object,
+    { receipt, answered, ...options }: Options,
     names: RouteFields,
     outer: (now: number) => Readonly<Record<string, unknown>> = () => ({}),
     parts: Parts = {},
   ): Promise<SentRequest> => {
+    const signal = options.signal ?? null
+    const wanted = { ...params, ...(receipt && { receipt: true }) }
     const id = toHex(randomBytes(16))
     let clock: number | null = null
     for (let fresh = false; ;) {
-      const request = sealRequest(await keys.current(fresh, signal), route, params, id, names, parts)
+      const request = sealRequest(await keys.current(fresh, signal), route, wanted, id, names, parts)
       const answer = await connection
         .fetch(`${connection.baseUrl}/${route}`, {
           method: 'POST',
@@ -81,7 +98,10 @@ export const sealedSender =
         .catch((cause: unknown) => {
           throw signal?.aborted ? signal.reason : new SealgateError('unreachable', { cause })
         })
-      if (answer.ok) return { request, answer }
+      if (answer.ok) {
+        answered?.(answer.headers.get('x-request-id'))
+        return { request, answer }
+      }
       const refusal = (await answer.json().catch(() => null)) as RefusalFields | null
       signal?.throwIfAborted()
       if (!fresh && answer.status === 400 && refusal?.validator?.[names.kid] !== undefined) {
@@ -93,6 +113,19 @@ export const sealedSender =
       throw sealed === null ? clearRefusal(answer) : sealedRefusal(request, sealed, answer)
     }
   }
+
+/** Opens an answer that comes at once. Its receipt is checked before it is given. `enveloped` answers stand in `data`. */
+export const wholeAnswer = async (
+  { request, answer }: SentRequest,
+  { signal, receipt }: Options,
+  enveloped = false,
+): Promise<unknown> => {
+  const body: unknown = await answer.json().catch(cutBy(signal ?? null))
+  const data = enveloped ? (body as { readonly data: unknown }).data : body
+  const opened = openAnswer(request, data)
+  receipt?.(receiptBeside(request, data))
+  return opened
+}
 
 /** The sealed refusal of a 429, whose body has none; null for an answer without one. */
 const inHeader = ({ headers }: Response): unknown => {

@@ -1,15 +1,13 @@
 import { boundKey, namedKey } from '../wire/binding.ts'
 import { fromHex } from '../wire/hex.ts'
 import { type ClearRequests, pathFor } from './http-request.ts'
-import { cutBy, SealgateError, unlessLeft } from './error.ts'
+import { SealgateError, unlessLeft } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
 import type { FileContext } from './file-context.ts'
-import type { SendSealed } from './send-sealed.ts'
+import { type Options, type SendSealed, wholeAnswer } from './send-sealed.ts'
 import type { MadeByTool, ToolName, ToolParams, ToolResult } from './tool-shapes.ts'
-import type { Options } from './chat.ts'
-import { receiptBeside } from './receipts.ts'
-import { type Parts, openAnswer } from './seal-request.ts'
+import type { Parts } from './seal-request.ts'
 
 /** A tool as the gateway lists it. */
 export interface ToolDescriptor {
@@ -54,20 +52,9 @@ const listing = (aside: ClearRequests) => {
 /** Seals, sends and opens. The receipt is checked before the result is given. */
 const callTool =
   (send: SendSealed) =>
-  async (
-    name: string,
-    params: Params,
-    { signal, receipt, answered }: Options,
-    parts: Parts,
-    outer?: Outer,
-  ): Promise<unknown> => {
-    const body = receipt ? { ...params, receipt: true } : params
-    const sent = await send(`tools/${encodeURIComponent(name)}`, body, signal ?? null, names, outer, parts)
-    answered?.(sent.answer.headers.get('x-request-id'))
-    const { data } = (await sent.answer.json().catch(cutBy(signal ?? null))) as { data: unknown }
-    const result = openAnswer(sent.request, data)
-    receipt?.(receiptBeside(sent.request, data))
-    return result
+  async (name: string, params: Params, options: Options, parts: Parts, outer?: Outer): Promise<unknown> => {
+    const sent = await send(`tools/${encodeURIComponent(name)}`, params, options, names, outer, parts)
+    return wholeAnswer(sent, options, true)
   }
 
 /** Runs tools inside the enclave. The kind of a tool decides which keys its call needs. */

@@ -8,7 +8,12 @@ import { indexAndRotate } from '../../../../plugins/sealed/client/index-and-rota
 import { keysOf } from '../../../../plugins/sealed/client/keys.ts'
 import { memoryOf } from '../../../../plugins/sealed/client/memory.ts'
 import { type SealingKeys, sealingKeys } from '../../../../plugins/sealed/client/seal-request.ts'
-import { type SendSealed, partsSealer, sealedSender } from '../../../../plugins/sealed/client/send-sealed.ts'
+import {
+  type SendSealed,
+  inferenceNames,
+  partsSealer,
+  sealedSender,
+} from '../../../../plugins/sealed/client/send-sealed.ts'
 import { tools } from '../../../../plugins/sealed/client/tools.ts'
 import { uploader } from '../../../../plugins/sealed/client/upload.ts'
 import { kems, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
@@ -164,5 +169,5 @@ t.test('who leaves while a refusal arrives gets the own reason', async (t) => {
   const key = { kem: kem.id, notBefore: 0, notAfter: 1, publicKey: publicKeyOf(kem, new Uint8Array(kem.seed)) }
   const keys: SealingKeys = { current: async () => key, verified: async () => Promise.reject(reason) }
   const send = sealedSender({ baseUrl: 'http://gateway.example', apiKey: 'key', policy: {}, fetch } as never, keys)
-  await t.rejects(send('rvenc/decision', {}, left.signal, { params: 'encryptedInference', kid: 'enclaveKid' }), reason)
+  await t.rejects(send('rvenc/decision', {}, { signal: left.signal }, inferenceNames), reason)
 })
