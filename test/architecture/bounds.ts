@@ -25,7 +25,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed/evidence': 4328,
   'plugins/sealed/files': 1270,
   'plugins/sealed/log': 386,
-  'plugins/sealed/retrieval': 1678,
+  'plugins/sealed/retrieval': 1654,
   'plugins/sealed/wire': 1360,
   'plugins/shared': 13111,
   'plugins/storage': 2775,

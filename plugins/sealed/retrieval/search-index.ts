@@ -44,7 +44,6 @@ export interface SearchIndex {
   /** Stores all passages of a file in order and replaces earlier ones. */
   put(fileId: string, passages: readonly Placed[], about?: AboutFile): Work<void>
   remove(fileId: string): void
-  has(fileId: string): boolean
   /** The name of a file; null when the index has no name. */
   titleOf(fileId: string): string | null
   /** Best first. No two results show the same part of a file. */
@@ -73,7 +72,6 @@ export const searchIndex = (): SearchIndex => {
       indexedFiles.set(fileId, indexedFile)
     },
     remove,
-    has: (fileId) => indexedFiles.has(fileId),
     titleOf: (fileId) => indexedFiles.get(fileId)?.title ?? null,
     *search({ query, vector, model, fileIds, most, characters = longestSnippet }) {
       const meant = named(fileIds).map((indexedFile) =>

@@ -1,31 +1,9 @@
+import type { Section } from '../../../core/ports/reader.ts'
 import type { Work } from '../../shared/work-in-turns.ts'
 import { borderStrength, type Unit, unitsOf } from './text-units.ts'
 
-/** A part of a file as a reader gives it. */
-export interface Section {
-  readonly text: string
-  readonly heading: string | null
-  readonly page: number | null
-}
-
 /** A part of a section: long enough to answer a question, and short enough to be read as a whole. */
-export interface Passage {
-  readonly text: string
-  readonly heading: string | null
-  readonly page: number | null
-}
-
-/** Bounds of the passages; each has a default. */
-export interface Splitting {
-  /** In characters: the longest passage, including its heading. */
-  readonly size?: number
-  /** In characters: how much of a passage the next one may repeat. */
-  readonly overlap?: number
-  /** The largest number of passages. */
-  readonly most?: number
-  /** Called when passages are left out. */
-  readonly cut?: () => void
-}
+export type Passage = Section
 
 /** Nanoseconds for a section that is looked at. */
 const sectionNs = 500
@@ -33,25 +11,25 @@ const sectionNs = 500
 /** In characters: the used length of a heading, and of a table's first row. */
 const longestHeading = 120
 
+/** In characters: how much of a passage the next one may repeat. */
+const overlap = 40
+
+/** The largest number of passages. */
+const mostPassages = 20_000
+
 /**
  * Splits sections into passages, in order. A passage ends after a paragraph if possible, otherwise after a sentence or
  * a line. A passage after such a cut repeats the end of the previous one. Two sections share a passage only when each
- * has about one line.
+ * has about one line. A passage has at most `size` characters with its heading.
  */
-export function* splitSections(
-  sections: readonly Section[],
-  { size = 1400, overlap = 40, most = 20_000, cut = () => {} }: Splitting = {},
-): Work<readonly Passage[]> {
+export function* splitSections(sections: readonly Section[], size = 1400): Work<readonly Passage[]> {
   const passages: Passage[] = []
   for (const section of yield* gathered(sections, size)) {
     const heading = section.heading?.trim().slice(0, longestHeading) || null
     const room = size - (heading?.length ?? 0)
     const body = section.text.trim() === '' ? (heading ?? '') : section.text.replaceAll('\r\n', '\n')
-    for (const text of yield* textsOf(body, room, overlap)) {
-      if (passages.length === most) {
-        cut()
-        return passages
-      }
+    for (const text of yield* textsOf(body, room)) {
+      if (passages.length === mostPassages) return passages
       passages.push({ text, heading, page: section.page })
     }
   }
@@ -89,7 +67,7 @@ function* gathered(sections: readonly Section[], size: number): Work<readonly Se
 }
 
 /** The texts of one section, in order. Later parts of a table repeat its header row, where that is short. */
-function* textsOf(text: string, size: number, overlap: number): Work<readonly string[]> {
+function* textsOf(text: string, size: number): Work<readonly string[]> {
   const found = unitsOf(text, size)
   const texts: string[] = []
   // One unit more than fits is looked at: its border tells where the passage ends.
@@ -108,7 +86,7 @@ function* textsOf(text: string, size: number, overlap: number): Work<readonly st
     const front = header !== null && header.length <= longestHeading ? `${header}\n` : ''
     const end = endOf(units, size - front.length)
     texts.push(front + text.slice(unit.start, units[end - 1]?.end))
-    units.splice(0, end === units.length ? end : restart(units, end, overlap))
+    units.splice(0, end === units.length ? end : restart(units, end))
   }
 }
 
@@ -129,7 +107,7 @@ const endOf = (units: readonly Unit[], size: number): number => {
 }
 
 /** The start of the next passage. It overlaps the previous passage, unless that one ended with a paragraph or a row. */
-const restart = (units: readonly Unit[], end: number, overlap: number): number => {
+const restart = (units: readonly Unit[], end: number): number => {
   if (borderOf(units, end) >= borderStrength.line) return end
   let from = end
   while (

@@ -1,4 +1,4 @@
-import type { Section } from '../../../../plugins/sealed/retrieval/split.ts'
+import type { Section } from '../../../../core/ports/reader.ts'
 import { chance, type Chance } from './chance.ts'
 import type { Domain, Fact } from './domain.ts'
 import { clinic } from './domains/clinic.ts'

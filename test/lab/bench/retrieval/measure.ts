@@ -34,7 +34,7 @@ export const stageOf = async (plan: Plan, embed: Embed, size?: number): Promise<
   const { documents, known } = corpusOf(plan)
   const files = documents.map(({ id, sections }) => ({
     id,
-    passages: atOnce(splitSections(sections, size ? { size } : {})),
+    passages: atOnce(splitSections(sections, size || undefined)),
   }))
   const readings = files.map(({ passages }) => passages.map(embeddedTextOf))
   const meant = (await embed(readings.flat())).values()
