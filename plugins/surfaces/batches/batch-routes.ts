@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { batchNeeds } from './needs.ts'
-import { ofOpenai, pageQuery } from './shared-routes.ts'
+import { openaiBatches, pageQuery } from './shared-routes.ts'
 
 const answering = lazy(() => import('./answer-batches.ts'))
 
@@ -15,40 +14,36 @@ const CreateBatch = v.strictObject({
 })
 
 const create = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'POST',
   path: '/v1/batches',
   summary: 'Begins a batch of the requests in a file.',
   body: { read: 'json', schema: CreateBatch, bytes: 64 * 1024, tooLarge: true },
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).createBatch(request, given),
 })
 
 const list = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'GET',
   path: '/v1/batches',
   summary: 'Lists the caller’s own batches, newest first.',
   query: pageQuery,
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).listBatches(request, given),
 })
 
 const one = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'GET',
   path: '/v1/batches/{id}',
   summary: 'Describes a batch.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).oneBatch(request, given),
 })
 
 const cancel = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'POST',
   path: '/v1/batches/{id}/cancel',
   summary: 'Cancels a batch.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).cancelBatch(request, given),
 })
 

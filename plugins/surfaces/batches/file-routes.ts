@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { batchNeeds } from './needs.ts'
-import { filesQuery, ofOpenai, streams } from './shared-routes.ts'
+import { filesQuery, openaiBatches, streams } from './shared-routes.ts'
 
 const answering = lazy(() => import('./answer-files.ts'))
 
@@ -15,51 +14,46 @@ const uploadForm = v.object({
 })
 
 const upload = route({
-  ...ofOpenai,
+  ...openaiBatches,
   ...streams,
   method: 'POST',
   path: '/v1/files',
   summary: 'Stores a file of requests for a batch at the vendor of their model.',
   body: { read: 'stream', schema: uploadForm, form: uploadForm },
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).uploadFile(request, given),
 })
 
 const list = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'GET',
   path: '/v1/files',
   summary: 'Lists the caller’s own files of batches, newest first unless `order` is `asc`.',
   query: filesQuery,
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).listFiles(request, given),
 })
 
 const one = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'GET',
   path: '/v1/files/{id}',
   summary: 'Describes a file of a batch.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).oneFile(request, given),
 })
 
 const content = route({
-  ...ofOpenai,
+  ...openaiBatches,
   ...streams,
   method: 'GET',
   path: '/v1/files/{id}/content',
   summary: 'The lines of a file of a batch. What results cost is booked before they are first given.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).fileContent(request, given),
 })
 
 const remove = route({
-  ...ofOpenai,
+  ...openaiBatches,
   method: 'DELETE',
   path: '/v1/files/{id}',
   summary: 'Removes a file of a batch.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).removeFile(request, given),
 })
 

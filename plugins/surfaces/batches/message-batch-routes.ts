@@ -1,13 +1,12 @@
 import * as v from 'valibot'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
-import { batchNeeds } from './needs.ts'
-import { messagesPageQuery, ofMessages, streams } from './shared-routes.ts'
+import { messagesPageQuery, messagesBatches, streams } from './shared-routes.ts'
 
 const answering = lazy(() => import('./answer-message-batches.ts'))
 
 const create = route({
-  ...ofMessages,
+  ...messagesBatches,
   ...streams,
   method: 'POST',
   path: '/v1/messages/batches',
@@ -16,54 +15,48 @@ const create = route({
     read: 'stream',
     schema: v.object({ requests: v.array(v.object({ custom_id: v.string(), params: v.looseObject({}) })) }),
   },
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).createMessageBatch(request, given),
 })
 
 const list = route({
-  ...ofMessages,
+  ...messagesBatches,
   method: 'GET',
   path: '/v1/messages/batches',
   summary: 'Lists the caller’s own batches in the Messages dialect, newest first.',
   query: messagesPageQuery,
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).listMessageBatches(request, given),
 })
 
 const one = route({
-  ...ofMessages,
+  ...messagesBatches,
   method: 'GET',
   path: '/v1/messages/batches/{id}',
   summary: 'Describes a batch in the Messages dialect.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).oneMessageBatch(request, given),
 })
 
 const cancel = route({
-  ...ofMessages,
+  ...messagesBatches,
   method: 'POST',
   path: '/v1/messages/batches/{id}/cancel',
   summary: 'Cancels a batch in the Messages dialect.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).cancelMessageBatch(request, given),
 })
 
 const remove = route({
-  ...ofMessages,
+  ...messagesBatches,
   method: 'DELETE',
   path: '/v1/messages/batches/{id}',
   summary: 'Removes a batch in the Messages dialect.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).removeMessageBatch(request, given),
 })
 
 const results = route({
-  ...ofMessages,
+  ...messagesBatches,
   ...streams,
   method: 'GET',
   path: '/v1/messages/batches/{id}/results',
   summary: 'The results of a batch in the Messages dialect. What they cost is booked before they are first given.',
-  needs: batchNeeds,
   handle: async (request, given) => (await answering()).messageBatchResults(request, given),
 })
 

@@ -1,29 +1,19 @@
 import * as v from 'valibot'
-import {
-  asMessages,
-  authorization,
-  asOpenai,
-  keyHeaders,
-  messagesFaults,
-  openaiFaults,
-} from '../shared/dialect-route.ts'
+import { asMessages, authorization, keyHeaders, messagesFaults, ofOpenai } from '../shared/dialect-route.ts'
+import { batchNeeds } from './needs.ts'
 
-/** What all routes for clients of OpenAI share. */
-export const ofOpenai = {
-  access: { scope: 'chats.completion' },
-  keyHeaders,
-  errors: asOpenai,
-  faults: openaiFaults,
-} as const
+/** What the routes for clients of OpenAI share. */
+export const openaiBatches = { ...ofOpenai, needs: batchNeeds } as const
 
-/** What all routes for clients of Anthropic share. */
-export const ofMessages = {
+/** What the routes for clients of Anthropic share. */
+export const messagesBatches = {
   access: { scope: 'chats.completion' },
   keyHeaders,
   authorization,
   errors: asMessages,
   faults: messagesFaults,
   headers: { 'request-id': '{id}' },
+  needs: batchNeeds,
 } as const
 
 /** Uploads and results at once a key. */

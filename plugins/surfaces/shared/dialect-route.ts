@@ -65,6 +65,14 @@ export const openaiFaults = {
   ),
 }
 
+/** What routes for clients of OpenAI share. */
+export const ofOpenai = {
+  access: { scope: 'chats.completion' },
+  keyHeaders,
+  errors: asOpenai,
+  faults: openaiFaults,
+} as const
+
 /** Errors with a type and the id of the request, as Anthropic's clients expect. */
 export const asMessages = rendering(messagesError, messagesStatus)
 

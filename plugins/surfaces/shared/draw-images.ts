@@ -4,17 +4,17 @@ import { lazy } from '../../../core/lazy.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { type Reply, type ServerEvent, events, text } from '../../../core/http/reply.ts'
-import { Inference, type Task } from '../../../core/inference/inference.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
+import type { Inference, Task } from '../../../core/inference/inference.ts'
+import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { Drawn, Picture, Usage } from '../../../core/ports/upstream.ts'
+import { askNeeds } from './chat-needs.ts'
 import { settled } from './settle.ts'
 
 /** The needs of every route that draws; the clock tells the `created` of answers. */
-export const drawNeeds = { catalog: Catalog, inference: Inference, meter: Meter, clock: Clock }
+export const drawNeeds = { ...askNeeds, clock: Clock }
 
 /** Images of one call. */
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10))

@@ -2,12 +2,10 @@ import * as v from 'valibot'
 import { text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { countedOf, embed, embedding, embeddingFields, printEmbedded, sizeOf } from '../../shared/embedding.ts'
-import { Inference } from '../../../core/inference/inference.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { Meter } from '../../../core/inference/metering/meter.ts'
 import { userOf } from '../../../core/inference/metering/tokens.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
+import { askNeeds } from './chat-needs.ts'
 import { settled } from './settle.ts'
 
 const fields = { ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }
@@ -23,7 +21,7 @@ export const embeddings = route({
     schema: v.looseObject(fields),
     bytes: ({ bodies }) => bodies.chat,
   },
-  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  needs: askNeeds,
   async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
     const provider = pinned(input.provider)
     const extra = membersBeyond(input, fields)

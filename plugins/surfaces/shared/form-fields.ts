@@ -8,13 +8,9 @@ export const flag = v.pipe(
 )
 
 /** The first value of each field; a field without a value is absent. */
-export const fieldsOf = <Name extends string>(
-  { fields }: Form,
-  names: readonly Name[],
-): Readonly<Record<Name, string | undefined>> =>
-  Object.fromEntries(names.map((name) => [name, fields.get(name)?.[0] || undefined])) as Record<
-    Name,
-    string | undefined
+export const fieldsOf = <Name extends string>({ fields }: Form, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, fields.get(name)?.[0] || undefined])) as Readonly<
+    Record<Name, string | undefined>
   >
 
 /** Every field that is not named, in the order of the form. */

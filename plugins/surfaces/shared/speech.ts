@@ -4,14 +4,12 @@ import { openaiError } from '../../shared/dialects/responses/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { type ServerEvent, bytes, events } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { Inference } from '../../../core/inference/inference.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { Meter } from '../../../core/inference/metering/meter.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
 import type { SpeakCall } from '../../../core/ports/upstream.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
+import { askNeeds } from './chat-needs.ts'
 import { settled } from './settle.ts'
 
 const voice = v.pipe(v.string(), v.maxLength(128))
@@ -46,7 +44,7 @@ export const speech = route({
   summary: 'Speaks a text; the answer is an audio file, sent as it is spoken.',
   access: { scope: 'chats.completion' },
   body: { read: 'json', schema: wish, bytes: 1024 * 1024 },
-  needs: { catalog: Catalog, inference: Inference, meter: Meter },
+  needs: askNeeds,
   async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
     const entry = await servedModel(catalog, caller, input.model, 'speak', signal)
     const tokens = tokensOf(input.input)

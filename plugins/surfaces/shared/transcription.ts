@@ -6,16 +6,16 @@ import { BadRequest, type GatewayError } from '../../../core/errors.ts'
 import type { Form, FormFile } from '../../../core/http/form.ts'
 import { type Reply, type ServerEvent, events, text as written } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { Inference, type Task } from '../../../core/inference/inference.ts'
-import { Catalog } from '../../../core/inference/models/catalog.ts'
+import type { Inference, Task } from '../../../core/inference/inference.ts'
 import type { Candidate } from '../../../core/inference/models/catalog-entry.ts'
-import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
+import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import type { TranscribeCall, TranscriptEvent } from '../../../core/ports/upstream.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { checked, listOf } from '../../../core/validate.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { provider } from './provider-field.ts'
+import { askNeeds } from './chat-needs.ts'
 import { settled } from './settle.ts'
 import { fieldsOf, flag, others } from './form-fields.ts'
 
@@ -80,7 +80,7 @@ const transcribing = (verb: 'transcriptions' | 'translations', summary: string) 
     summary,
     access: { scope: verb === 'translations' ? 'audio.translation' : 'audio.transcription' },
     body: { read: 'form', schema: wish, form: sent, bytes: ({ bodies }) => bodies.audio, check: wishOf },
-    needs: { catalog: Catalog, inference: Inference, meter: Meter },
+    needs: askNeeds,
     async handle({ input, record, caller, signal }, { catalog, inference, meter }) {
       const { file, stream, response_format: format } = input
       if (stream && format !== 'json' && format !== 'diarized_json') {

@@ -4,7 +4,7 @@ import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { listOf } from '../../../core/validate.ts'
 import { askNeeds } from '../shared/chat-needs.ts'
-import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
+import { ofOpenai } from '../shared/dialect-route.ts'
 
 const answering = lazy(() => import('./answer-judgements.ts'))
 
@@ -35,11 +35,8 @@ interface Sizes {
 }
 
 const shared = {
+  ...ofOpenai,
   method: 'POST',
-  access: { scope: 'chats.completion' },
-  keyHeaders,
-  errors: asOpenai,
-  faults: openaiFaults,
   needs: askNeeds,
 } as const
 

@@ -7,7 +7,7 @@ import { Lifecycle } from '../../../core/lifecycle.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { OwnFetch } from '../../../core/ports/surface.ts'
 import { Settings } from '../../../core/settings.ts'
-import { asOpenai, keyHeaders, openaiFaults } from '../shared/dialect-route.ts'
+import { ofOpenai } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
 import { sockets } from './settings.ts'
 import { handUpgrades } from './socket/upgrade.ts'
@@ -21,26 +21,20 @@ const { straight, answer } = straightDoor(async () => {
 })
 
 const count = route({
+  ...ofOpenai,
   method: 'POST',
   path: '/v1/responses/input_tokens',
   summary: 'Counts the tokens of a list of items by the model’s backend; x-sealgate-estimated marks an estimate.',
-  access: { scope: 'chats.completion' },
-  keyHeaders,
-  errors: asOpenai,
-  faults: openaiFaults,
   body: { read: 'relayed', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...countNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   handle: async (request, given) => (await answering()).countResponses(request, given),
 })
 
 const create = route({
+  ...ofOpenai,
   method: 'POST',
   path: '/v1/responses',
   summary: 'Answers a list of items, whole or as a stream of events; nothing is stored.',
-  access: { scope: 'chats.completion' },
-  keyHeaders,
-  errors: asOpenai,
-  faults: openaiFaults,
   body: { read: 'relayed', schema: ResponsesRequest, bytes: ({ bodies }) => bodies.chat, tooLarge: true },
   needs: { ...chatNeeds, keepsakes: Keepsakes, clock: Clock, random: Random },
   straight,
@@ -49,14 +43,11 @@ const create = route({
 
 /** Where no server hands the connection over, a refusal by 426 leads Codex to plain HTTP at once. */
 const socket = route({
+  ...ofOpenai,
   method: 'GET',
   path: '/v1/responses',
   summary:
     'Opens a WebSocket that answers one list of items after another; the connection remembers its last response.',
-  access: { scope: 'chats.completion' },
-  keyHeaders,
-  errors: asOpenai,
-  faults: openaiFaults,
   headers: { allow: 'POST' },
   lasts: true,
   served: handUpgrades,
