@@ -30,7 +30,7 @@ import { oneSignIn } from './shared/one-sign-in.ts'
 import { generationOf } from './shared/messages/generations.ts'
 import { unsampled } from './shared/messages/messages.ts'
 import { completionOf as claudeCompletionOf } from './shared/messages/messages-answers.ts'
-import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
+import { type WiredChat, answerBy, completedBy, refusePrefix, wireBy } from './shared/wired-chat.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
 const isClaude = (model: string): boolean => /\bclaude-/.test(model)
@@ -157,12 +157,9 @@ export default plugin({
       },
 
       async chat(call, signal) {
-        const { model, stream, prefix } = call
-        if (prefix !== undefined) {
-          throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
-        }
+        refusePrefix(call.prefix)
         const chat = wired(call)
-        return answerBy(chat, await invoke(model, actOf(call), chat.body, signal), stream, clock)
+        return answerBy(chat, await invoke(call.model, actOf(call), chat.body, signal), call.stream, clock)
       },
 
       ...(push && {

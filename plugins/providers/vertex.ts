@@ -23,7 +23,7 @@ import { signIn } from './shared/sign-in.ts'
 import { signedFetch } from './shared/signed-fetch.ts'
 import { countBody, countOf } from './shared/messages/count-messages.ts'
 import { completionOf, messagesEvents } from './shared/messages/messages-answers.ts'
-import { type WiredChat, answerBy, completedBy, wireBy } from './shared/wired-chat.ts'
+import { type WiredChat, answerBy, completedBy, refusePrefix, wireBy } from './shared/wired-chat.ts'
 import { batchesOf } from './shared/embed-in-batches.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { byKeyFile, byMetadata } from './vertex/service-account.ts'
@@ -258,9 +258,7 @@ const wired = (call: ChatCall, clock: Clock): WiredChat => {
 const claudeBackend =
   (clock: Clock, post: ClaudePost): NonNullable<Upstream['chat']> =>
   async (call, signal) => {
-    if (call.prefix !== undefined) {
-      throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
-    }
+    refusePrefix(call.prefix)
     const chat = wired(call, clock)
     return answerBy(chat, await post(call.model, actOf(call), chat.body, betasOf(call), signal), call.stream, clock)
   }

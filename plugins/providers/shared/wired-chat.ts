@@ -1,3 +1,4 @@
+import { UpstreamFailed } from '../../../core/errors.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { ChatAnswer, ChatWire, Completion, Dialect, Whole, WireEvents } from '../../../core/ports/upstream.ts'
@@ -16,6 +17,12 @@ export interface WiredChat {
   events(status: number): WireEvents
   /** By the type of an answer; server-sent events alone when absent. */
   readonly streams?: Streams
+}
+
+/** Throws UpstreamFailed for a prefix, which the backend cannot continue. */
+export const refusePrefix = (prefix: string | undefined): void => {
+  if (prefix !== undefined)
+    throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
 }
 
 /** A whole answer, which also goes on as it came where the call was in the backend's dialect. */

@@ -4,7 +4,7 @@ import { BadRequest, UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock, Random } from '../../../../core/ports/platform.ts'
 import type { ChatCall, ChatWire, DrawCall, Drawn, ModelType, Upstream } from '../../../../core/ports/upstream.ts'
 import { countOf } from './count-content.ts'
-import { type WiredChat, answerBy, completedBy, wireBy } from '../wired-chat.ts'
+import { type WiredChat, answerBy, completedBy, refusePrefix, wireBy } from '../wired-chat.ts'
 import { completionOf, contentEvents } from './generate-content-answers.ts'
 import {
   drawBody,
@@ -93,12 +93,9 @@ const chatsBy = ({
   }
   return {
     async chat(call, signal) {
-      const { model, prefix, stream } = call
-      if (prefix !== undefined) {
-        throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
-      }
+      refusePrefix(call.prefix)
       const chat = wired(call)
-      return answerBy(chat, await post(model, actOf(call), chat.body, signal), stream, clock)
+      return answerBy(chat, await post(call.model, actOf(call), chat.body, signal), call.stream, clock)
     },
 
     ...(line && { wire: (call: ChatCall) => wireBy(wired(call), line(call.model, actOf(call)), meant) }),

@@ -1,13 +1,12 @@
 import { readObject } from '../../../shared/backend.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { printJson } from '../../../shared/print-json.ts'
-import { UpstreamFailed } from '../../../../core/errors.ts'
 import type { Answer, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatAnswer, ChatCall, ChatWire, CountCall, TokenCount } from '../../../../core/ports/upstream.ts'
 import { tokensIn } from '../tokens-in.ts'
 import { completionOf, responsesEvents } from './responses-answers.ts'
 import { mustBeEvents } from '../event-items.ts'
-import { type WiredChat, answerBy, completedBy, wireBy } from '../wired-chat.ts'
+import { type WiredChat, answerBy, completedBy, refusePrefix, wireBy } from '../wired-chat.ts'
 import { responsesBody } from './responses-request.ts'
 
 /** Sends a body to a path of the server, and gives back an answer with a 2xx. */
@@ -35,8 +34,7 @@ export const chatByResponses = async (
   send: Send,
   clock: Clock,
 ): Promise<ChatAnswer> => {
-  if (call.prefix !== undefined)
-    throw new UpstreamFailed(undefined, { again: true, cause: new Error('The backend cannot continue a prefix') })
+  refusePrefix(call.prefix)
   const chat = wired(call, change, clock)
   return answerBy(chat, await send('/responses', await printJson(chat.body)), call.stream, clock)
 }
