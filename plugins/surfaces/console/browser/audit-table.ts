@@ -1,8 +1,9 @@
 import type { Act } from './answers.ts'
 import type { Child } from './element.ts'
 import { moment } from './format.ts'
+import { type Gateway, curlOf, pathOf } from './gateway.ts'
 import { badge, link } from './parts.ts'
-import type { Table } from './table.ts'
+import { type Table, table } from './table.ts'
 
 const outcomes: Readonly<Record<string, string>> = { done: 'good', refused: 'mixed', failed: 'bad' }
 
@@ -29,3 +30,13 @@ export const auditRows = (title: string, rows: readonly Act[], curl: string): Ta
     { head: 'Of', value: ({ object }) => object, show: ({ object }) => keyLink(object) },
   ],
 })
+
+/** The acts on one thing among the newest acts of all. */
+export const auditOf = ({ base }: Gateway, what: string, acts: readonly Act[]): HTMLElement =>
+  table(
+    auditRows(
+      `Audit of this ${what}, among the newest 500 acts`,
+      acts,
+      curlOf(base, pathOf('/admin/audit', { limit: 100 })),
+    ),
+  )

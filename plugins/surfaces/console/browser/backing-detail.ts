@@ -8,7 +8,7 @@ import { type View, every, reading, renew } from './page.ts'
 import { badge, facts, heading, link, note, section, stack, toldPlace } from './parts.ts'
 import { plot } from './plot.ts'
 import { outcomeOf, timeOf } from './running.ts'
-import { table } from './table.ts'
+import { figure, table } from './table.ts'
 
 type Call = Backing['calls'][number]
 
@@ -57,7 +57,7 @@ const callTable = (backing: Backing, curl: string): HTMLElement =>
         show: (call) => badge(outcomeOf(call).kind, outcomeOf(call).words),
       },
       { head: 'Fault', value: faultOfCall, show: faultCell },
-      { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
+      figure('Time', ({ ms }) => ms, timeOf),
     ],
   })
 

@@ -1,18 +1,9 @@
 import type { Backing } from './answers.ts'
 import { ageOf, faultsOf, lampOf } from './backing.ts'
 import { cost, costWords, count } from './format.ts'
-import { badge, link } from './parts.ts'
+import { badge } from './parts.ts'
 import { timeOf } from './running.ts'
-import { type Column, table } from './table.ts'
-
-type Time = 'p50_ms' | 'p95_ms' | 'first_token_p50_ms'
-
-const time = (head: string, name: Time): Column<Backing> => ({
-  head,
-  value: (backing) => backing[name],
-  show: (backing) => timeOf(backing[name]),
-  number: true,
-})
+import { figure, linked, table } from './table.ts'
 
 /** Each backend as it stands; `passed` is ms since it was read. */
 export const backingTable = (rows: readonly Backing[], curl: string, passed: number, now: number): HTMLElement =>
@@ -23,27 +14,27 @@ export const backingTable = (rows: readonly Backing[], curl: string, passed: num
     curl,
     empty: 'No backend is configured.',
     columns: [
-      {
-        head: 'Backend',
-        value: ({ backend }) => backend,
-        show: ({ backend }) => link(backend, `#/models/backend/${encodeURIComponent(backend)}`),
-      },
+      linked(
+        'Backend',
+        ({ backend }) => backend,
+        (backend) => `#/models/backend/${encodeURIComponent(backend)}`,
+      ),
       {
         head: 'Breaker',
         value: ({ state }) => state,
         show: (backing) => badge(lampOf(backing, passed).kind, lampOf(backing, passed).words),
       },
       { head: 'Faults of the last 20', value: faultsOf },
-      time('p50', 'p50_ms'),
-      time('p95', 'p95_ms'),
-      time('First token, p50', 'first_token_p50_ms'),
+      figure('p50', (backing) => backing.p50_ms, timeOf),
+      figure('p95', (backing) => backing.p95_ms, timeOf),
+      figure('First token, p50', (backing) => backing.first_token_p50_ms, timeOf),
       {
         head: 'Age of its list',
         value: (backing) => backing.listed_at,
         show: (backing) => ageOf(backing, now),
         number: true,
       },
-      { head: 'Requests', value: ({ used }) => used.requests, show: ({ used }) => count(used.requests), number: true },
+      figure('Requests', ({ used }) => used.requests, count),
       {
         head: 'Tokens in / out',
         value: ({ used }) => `${used.input} / ${used.output}`,

@@ -3,18 +3,7 @@ import { el } from './element.ts'
 import { cost, costWords, count, decimal, percent } from './format.ts'
 import { note, section } from './parts.ts'
 import { reliabilityPlot, reliabilityTable } from './reliability.ts'
-import { type Column, table } from './table.ts'
-
-const number = (
-  head: string,
-  of: (figures: CaseFigures) => number,
-  shown: (value: number) => string,
-): Column<CaseFigures> => ({
-  head,
-  value: of,
-  show: (figures) => shown(of(figures)),
-  number: true,
-})
+import { figure, table } from './table.ts'
 
 const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
   table<CaseFigures>({
@@ -25,25 +14,20 @@ const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
     rows: all,
     columns: [
       { head: 'Model', value: ({ model }) => model },
-      number('Cases', ({ answered }) => answered, count),
-      number('Unanswered', ({ unanswered }) => unanswered, count),
-      number('Accuracy', ({ accuracy }) => accuracy, percent),
-      number('ECE', ({ ece }) => ece, decimal),
-      number('by chance', ({ byChance }) => byChance, decimal),
-      number('Excess', ({ excess }) => excess, decimal),
-      number('Brier', ({ brier }) => brier, decimal),
+      figure('Cases', ({ answered }) => answered, count),
+      figure('Unanswered', ({ unanswered }) => unanswered, count),
+      figure('Accuracy', ({ accuracy }) => accuracy, percent),
+      figure('ECE', ({ ece }) => ece, decimal),
+      figure('by chance', ({ byChance }) => byChance, decimal),
+      figure('Excess', ({ excess }) => excess, decimal),
+      figure('Brier', ({ brier }) => brier, decimal),
       {
         head: 'Threshold',
         value: ({ promise }) => promise?.confidence ?? null,
         show: ({ promise }) => (promise === null ? 'none' : promise.confidence),
         number: true,
       },
-      {
-        head: 'Taken',
-        value: ({ promise }) => promise?.automated ?? null,
-        show: ({ promise }) => (promise === null ? '–' : percent(promise.automated)),
-        number: true,
-      },
+      figure('Taken', ({ promise }) => promise?.automated ?? null, percent),
       {
         head: costWords(),
         value: (figures) => figures.cost,

@@ -1,8 +1,7 @@
 import type { Backing, Chained, Link } from './answers.ts'
 import { lampOf } from './backing.ts'
 import { percent } from './format.ts'
-import { badge, link } from './parts.ts'
-import { table } from './table.ts'
+import { figure, lamp, linked, table } from './table.ts'
 
 interface Row extends Link {
   readonly of: string
@@ -37,31 +36,22 @@ export const chainTable = (models: readonly Chained[], backends: readonly Backin
     curl,
     empty: 'No model has a backend on this side of the enclave.',
     columns: [
-      {
-        head: 'Model',
-        value: ({ of }) => of,
-        show: ({ of }) => link(of, `#/models/weights/${encodeURIComponent(of)}`),
-      },
+      linked(
+        'Model',
+        ({ of }) => of,
+        (model) => `#/models/weights/${encodeURIComponent(model)}`,
+      ),
       { head: 'Place', value: ({ place }) => place, number: true },
-      {
-        head: 'Backend',
-        value: ({ backend }) => backend,
-        show: ({ backend }) => link(backend, `#/models/backend/${encodeURIComponent(backend)}`),
-      },
+      linked(
+        'Backend',
+        ({ backend }) => backend,
+        (backend) => `#/models/backend/${encodeURIComponent(backend)}`,
+      ),
       { head: 'Backend’s model', value: ({ model }) => model },
-      {
-        head: 'Breaker',
-        value: (row) => breakerOf(row, backends).words,
-        show: (row) => badge(breakerOf(row, backends).kind, breakerOf(row, backends).words),
-      },
+      lamp('Breaker', (row) => breakerOf(row, backends)),
       { head: 'Priority', value: ({ priority }) => priority, number: true },
       { head: 'Weight', value: ({ weight }) => weight, number: true },
-      {
-        head: 'Share',
-        value: ({ share }) => share,
-        show: ({ share }) => (share === null ? '–' : percent(share)),
-        number: true,
-      },
+      figure('Share', ({ share }) => share, percent),
       { head: 'Context', value: (row) => row.context_tokens, number: true },
     ],
   })

@@ -5,7 +5,7 @@ import { cost, costWords, count, decimal, percent } from './format.ts'
 import { badge, refusal, section } from './parts.ts'
 import { timeOf } from './running.ts'
 import type { Listed } from './sight.ts'
-import { type Column, table } from './table.ts'
+import { figure, table } from './table.ts'
 
 /** What came of asking one model. */
 export interface AskedModel {
@@ -60,12 +60,9 @@ interface Row {
 
 /** The table of the bars: all labels of all questions, with a column for each model. */
 const probabilityTable = (draft: Draft, answered: readonly Answered[], curl: string): HTMLElement => {
-  const columns: readonly Column<Row>[] = answered.map(({ listed }, at) => ({
-    head: listed.model,
-    value: ({ shares }) => shares[at] ?? null,
-    show: ({ shares }) => percent(shares[at] ?? 0),
-    number: true,
-  }))
+  const columns = answered.map(({ listed }, at) =>
+    figure<Row>(listed.model, ({ shares }) => shares[at] ?? null, percent),
+  )
   return table<Row>({
     title: 'Probabilities',
     file: 'decision',
@@ -121,12 +118,7 @@ const callTable = (answered: readonly Answered[], curl: string): HTMLElement =>
         show: ({ decided: { usage } }) => `${count(usage.input_tokens)} / ${count(usage.output_tokens)}`,
         number: true,
       },
-      {
-        head: 'Time',
-        value: ({ decided }) => decided.diagnostics.timing_ms,
-        show: ({ decided }) => timeOf(decided.diagnostics.timing_ms),
-        number: true,
-      },
+      figure('Time', ({ decided }) => decided.diagnostics.timing_ms, timeOf),
       { head: 'Reads', value: ({ decided }) => decided.diagnostics.reads, number: true },
       { head: 'Backend', value: ({ decided }) => decided.diagnostics.backend },
       { head: 'Engine', value: ({ decided }) => decided.diagnostics.engine },

@@ -2,7 +2,7 @@ import { type DrillMark, type DrillRow, changeOf, sightWords } from './drill-run
 import { el } from './element.ts'
 import { badge } from './parts.ts'
 import { timeOf } from './running.ts'
-import { table } from './table.ts'
+import { figure, table } from './table.ts'
 
 const kinds: Readonly<Record<DrillMark, string>> = { pass: 'good', partial: 'mixed', safe: 'mixed', fail: 'bad' }
 
@@ -42,12 +42,7 @@ export const drillTable = (rows: readonly DrillRow[], curl: string, isPlaying = 
         value: ({ result }) => result && sightWords(result),
         show: ({ result }) => result && el('span', { class: 'name wide' }, sightWords(result)),
       },
-      {
-        head: 'First token',
-        value: ({ result }) => result?.caller.first_token ?? null,
-        show: ({ result }) => timeOf(result?.caller.first_token ?? null),
-        number: true,
-      },
+      figure('First token', ({ result }) => result?.caller.first_token ?? null, timeOf),
       { head: 'Status', value: ({ result }) => result?.caller.status ?? null, hidden: true },
       { head: 'Time in ms', value: ({ result }) => result?.caller.ms ?? null, hidden: true },
       { head: 'Backend calls', value: ({ result }) => result?.asked ?? null, number: true },

@@ -1,10 +1,10 @@
 import type { Act, Key, Self, Usage } from './answers.ts'
-import { auditRows } from './audit-table.ts'
+import { auditOf } from './audit-table.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
 import { type Child, el } from './element.ts'
 import { moment, utcDay, counted } from './format.ts'
-import { curlOf, pathOf } from './gateway.ts'
+import { pathOf } from './gateway.ts'
 import { keyChange } from './key-change.ts'
 import { revokeKey, rotateKey } from './key-acts.ts'
 import { limitLabel } from './key-limits.ts'
@@ -14,7 +14,6 @@ import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
 import { badge, button, facts, heading, link, note, refusal, section, stack, select } from './parts.ts'
 import { sumOf } from './sums.ts'
-import { table } from './table.ts'
 import { teamHash } from './team-words.ts'
 
 const hour = 3_600_000
@@ -174,12 +173,10 @@ export const keyDetail = async (view: View, id: string): Promise<readonly Child[
     region,
     change,
     note(link('Usage of this key', pathOf('#/usage', { key: id }))),
-    table(
-      auditRows(
-        'Audit of this key, among the newest 500 acts',
-        acts.rows.filter(({ object, actor }) => object === id || actor === id),
-        curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 })),
-      ),
+    auditOf(
+      gateway,
+      'key',
+      acts.rows.filter(({ object, actor }) => object === id || actor === id),
     ),
   ]
 }

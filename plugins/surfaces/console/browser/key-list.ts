@@ -9,10 +9,10 @@ import { expiryOf, nameOr, stateOf } from './key-state.ts'
 import { turning, filterSelect } from './list-view.ts'
 import { wholeList } from './listing.ts'
 import type { View } from './page.ts'
-import { badge, heading, link, stack, refusedIn } from './parts.ts'
+import { heading, link, stack, refusedIn } from './parts.ts'
 import { teamChoice } from './team-field.ts'
 import { type Sum, nothing } from './sums.ts'
-import { type Column, table } from './table.ts'
+import { type Column, lamp, table } from './table.ts'
 import { teamHash } from './team-words.ts'
 
 const pageRows = 100
@@ -71,11 +71,7 @@ const nameColumns = (now: number): readonly Column<Key>[] => [
     value: ({ team }) => team,
     show: ({ team }) => (team === null ? '–' : link(team, teamHash(team))),
   },
-  {
-    head: 'State',
-    value: (key) => stateOf(key, now).words,
-    show: (key) => badge(stateOf(key, now).kind, stateOf(key, now).words),
-  },
+  lamp('State', (key) => stateOf(key, now)),
   { head: 'Last letters', value: ({ hint }) => hint, hidden: true },
 ]
 

@@ -1,10 +1,6 @@
-import { type Gateway, pathOf } from './gateway.ts'
+import { type SumsAnswer, sumsPath } from './all-sums.ts'
+import type { Gateway } from './gateway.ts'
 import { type Sum, nothing } from './sums.ts'
-
-interface SumsAnswer {
-  readonly sums: readonly (Sum & { readonly name: string | null })[]
-  readonly next: string | null
-}
 
 /** What keys used since a day. The gateway sums keys in the order of their ids; null for keys behind the last page that is read. */
 export const keySums = async (
@@ -18,7 +14,7 @@ export const keySums = async (
   const found = new Map<string, Sum>()
   let after: string | null = first.slice(0, -1)
   for (let page = 0; page < mostPages && after !== null && after < last; page++) {
-    const path: string = pathOf('/admin/usage/sums', { by: 'key', from, limit: 1_000, after })
+    const path: string = sumsPath({ by: 'key', from, after })
     const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
     for (const sum of sums) if (sum.name !== null) found.set(sum.name, sum)
     after = next

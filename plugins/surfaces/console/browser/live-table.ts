@@ -4,7 +4,7 @@ import { clockTime, count } from './format.ts'
 import { badge, link } from './parts.ts'
 import { nameOr } from './key-state.ts'
 import { attemptWords, standOf, timeOf } from './running.ts'
-import { table } from './table.ts'
+import { figure, table } from './table.ts'
 
 /** Rows that a table shows at once. */
 const mostRows = 100
@@ -70,13 +70,8 @@ export const liveTable = (rows: readonly Running[], names: KeyNames, curl: strin
       },
       { head: 'Backend', value: ({ backend }) => backend },
       { head: 'Attempts', value: attemptWords, number: true },
-      {
-        head: 'First token',
-        value: (request) => request.first_token,
-        show: (request) => timeOf(request.first_token),
-        number: true,
-      },
-      { head: 'Time', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
+      figure('First token', (request) => request.first_token, timeOf),
+      figure('Time', ({ ms }) => ms, timeOf),
       { head: 'Tokens in / out', value: tokens, number: true },
       { head: 'Key', value: ({ key }) => key, show: ({ key }) => keyLink(key, names) },
       { head: 'Team', value: (request) => teamOf(request, names) },

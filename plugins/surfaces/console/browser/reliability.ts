@@ -1,7 +1,7 @@
 import type { CaseFigures } from './case-figures.ts'
 import { el, svg } from './element.ts'
 import { count, decimal, percent } from './format.ts'
-import { table } from './table.ts'
+import { figure, table } from './table.ts'
 
 const size = 100
 
@@ -78,14 +78,9 @@ export const reliabilityTable = (all: readonly CaseFigures[], curl: string): HTM
     ),
     columns: [
       { head: 'Model', value: ({ model }) => model },
-      { head: 'Claimed', value: ({ claimed }) => claimed, show: ({ claimed }) => percent(claimed), number: true },
-      { head: 'Right', value: ({ right }) => right, show: ({ right }) => percent(right), number: true },
-      {
-        head: 'Too sure by',
-        value: ({ claimed, right }) => claimed - right,
-        show: ({ claimed, right }) => decimal(claimed - right),
-        number: true,
-      },
-      { head: 'Answers', value: ({ answers }) => answers, show: ({ answers }) => count(answers), number: true },
+      figure('Claimed', ({ claimed }) => claimed, percent),
+      figure('Right', ({ right }) => right, percent),
+      figure('Too sure by', ({ claimed, right }) => claimed - right, decimal),
+      figure('Answers', ({ answers }) => answers, count),
     ],
   })

@@ -1,6 +1,6 @@
 import { csvOf } from './csv.ts'
 import { type Child, el, div } from './element.ts'
-import { button, copied } from './parts.ts'
+import { badge, button, copied, link } from './parts.ts'
 
 export interface Column<Row> {
   readonly head: string
@@ -12,6 +12,39 @@ export interface Column<Row> {
   /** Only the CSV has it. */
   readonly hidden?: true
 }
+
+/** A column of numbers. The page has words for each, and a dash for null. */
+export const figure = <Row>(
+  head: string,
+  value: (row: Row) => number | null,
+  words: (value: number) => Child,
+): Column<Row> => ({
+  ...{ head, value, number: true },
+  show: (row) => {
+    const known = value(row)
+    return known === null ? '–' : words(known)
+  },
+})
+
+/** A column of states with their lamps. */
+export const lamp = <Row>(
+  head: string,
+  of: (row: Row) => { readonly kind: string; readonly words: string },
+): Column<Row> => ({
+  head,
+  value: (row) => of(row).words,
+  show: (row) => badge(of(row).kind, of(row).words),
+})
+
+/** A column of names that lead to their places in the console. */
+export const linked = <Row>(
+  head: string,
+  value: (row: Row) => string,
+  place: (name: string) => string,
+): Column<Row> => ({
+  ...{ head, value },
+  show: (row) => link(value(row), place(value(row))),
+})
 
 export interface Table<Row> {
   readonly title: string

@@ -1,5 +1,5 @@
 import type { Act, Budgets, Key, Team, Usage } from './answers.ts'
-import { auditRows } from './audit-table.ts'
+import { auditOf } from './audit-table.ts'
 import { changeForm } from './change-form.ts'
 import { shownCost } from './costs.ts'
 import { ask } from './dialog.ts'
@@ -143,12 +143,10 @@ export const teamDetail = async (view: View, name: string): Promise<readonly Chi
     !isWhole(uses) &&
       note(`These sums have the newest ${count(uses.rows.length)} of ${counted(uses.total, 'row')} of this month.`),
     note(link('Usage of this team', pathOf('#/usage', { by: 'day', team: name }))),
-    table(
-      auditRows(
-        'Audit of this team, among the newest 500 acts',
-        audit.rows.filter(({ object, action }) => object === name && action.startsWith('team.')),
-        curlOf(gateway.base, pathOf('/admin/audit', { limit: 100 })),
-      ),
+    auditOf(
+      gateway,
+      'team',
+      audit.rows.filter(({ object, action }) => object === name && action.startsWith('team.')),
     ),
   ]
 }

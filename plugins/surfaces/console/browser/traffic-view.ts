@@ -1,10 +1,11 @@
 import type { Incident, Traffic, TrafficFigures } from './answers.ts'
 import { type Child, div } from './element.ts'
-import { clockTime, cost, costWords, count, moment, percent, seconds } from './format.ts'
+import { clockTime, cost, costWords, count, moment, percent } from './format.ts'
 import { pathOf } from './gateway.ts'
 import { link, section, tabs, tile } from './parts.ts'
 import { statusWords } from './sentences.ts'
-import { type Column, table } from './table.ts'
+import { timeOf } from './running.ts'
+import { figure, linked, table } from './table.ts'
 import { type TimePlot, timePlots } from './time-plots.ts'
 
 const spans = { hour: '60 minutes', day: '24 hours' } as const
@@ -28,8 +29,6 @@ export const trafficPath = ({ span, by, name }: TrafficChoice): string => pathOf
 
 const hashOf = (choice: TrafficChoice, change: Partial<TrafficChoice>): string =>
   pathOf('#/home', { ...choice, ...change })
-
-const time = (ms: number | null): string => (ms === null ? '–' : seconds(ms / 1000))
 
 /** The figures of the last whole minute. */
 export const minuteTiles = ({ slots }: Traffic): readonly (HTMLElement | null)[] => {
@@ -63,14 +62,14 @@ const plotsOf = ({ slots }: Traffic, isAll: boolean): readonly TimePlot[] => {
       ? [
           {
             title: 'Time',
-            worded: time,
+            worded: timeOf,
             lines: [line('p95', 'pale', (slot) => slot.p95_ms), line('p50', 'solid', (slot) => slot.p50_ms)],
           },
         ]
       : []),
     {
       title: 'First token',
-      worded: time,
+      worded: timeOf,
       lines: [
         line('p95', 'pale', (slot) => slot.first_token_p95_ms),
         line('p50', 'solid', (slot) => slot.first_token_p50_ms),
@@ -115,14 +114,6 @@ export const trafficPlots = (traffic: Traffic, choice: TrafficChoice): HTMLEleme
 
 type Sum = Traffic['sums'][number]
 
-const figure = (head: string, value: (sum: Sum) => number | null, words: (value: number) => string): Column<Sum> => ({
-  ...{ head, value, number: true },
-  show: (sum) => {
-    const known = value(sum)
-    return known === null ? '–' : words(known)
-  },
-})
-
 /** The sums of the span by model, team or backend; a click shows the plots of one. */
 export const trafficTable = ({ sums }: Traffic, choice: TrafficChoice, curl: string): readonly Child[] => [
   div(
@@ -139,16 +130,16 @@ export const trafficTable = ({ sums }: Traffic, choice: TrafficChoice, curl: str
     curl,
     empty: 'Nobody has called in this time.',
     columns: [
-      {
-        head: choice.by === 'backend' ? 'Backend' : choice.by === 'team' ? 'Team' : 'Model',
-        value: ({ name }) => name,
-        show: ({ name }) => link(name, hashOf(choice, { name })),
-      },
+      linked(
+        choice.by === 'backend' ? 'Backend' : choice.by === 'team' ? 'Team' : 'Model',
+        ({ name }) => name,
+        (name) => hashOf(choice, { name }),
+      ),
       figure(choice.by === 'backend' ? 'Calls' : 'Answered', ({ requests }) => requests, count),
-      ...(choice.by === 'backend' ? [figure('Errors', ({ errors }) => errors, count)] : []),
-      ...(choice.by === 'backend' ? [figure('p50', (sum) => sum.p50_ms, time)] : []),
-      ...(choice.by === 'backend' ? [figure('p95', (sum) => sum.p95_ms, time)] : []),
-      ...(choice.by === 'team' ? [] : [figure('First token, p50', (sum) => sum.first_token_p50_ms, time)]),
+      ...(choice.by === 'backend' ? [figure<Sum>('Errors', ({ errors }) => errors, count)] : []),
+      ...(choice.by === 'backend' ? [figure<Sum>('p50', (sum) => sum.p50_ms, timeOf)] : []),
+      ...(choice.by === 'backend' ? [figure<Sum>('p95', (sum) => sum.p95_ms, timeOf)] : []),
+      ...(choice.by === 'team' ? [] : [figure<Sum>('First token, p50', (sum) => sum.first_token_p50_ms, timeOf)]),
       figure('Input', ({ input }) => input, count),
       figure('Output', ({ output }) => output, count),
       figure('Unpriced', ({ unpriced }) => unpriced, count),
@@ -176,7 +167,7 @@ export const incidentTable = ({ incidents }: Traffic, curl: string): HTMLElement
             value: ({ until }) => until && new Date(until).toISOString(),
             show: ({ until }) => (until === null ? 'now open' : moment(until)),
           },
-          { head: 'Failed calls', value: ({ failed }) => failed, show: ({ failed }) => count(failed), number: true },
+          figure('Failed calls', ({ failed }) => failed, count),
           { head: 'Last status', value: ({ status }) => status, show: ({ status }) => statusWords(status) },
         ],
       })

@@ -6,7 +6,7 @@ import { curlOf } from './gateway.ts'
 import type { View } from './page.ts'
 import { link, note, section } from './parts.ts'
 import { plot } from './plot.ts'
-import { type Column, table } from './table.ts'
+import { figure, table } from './table.ts'
 import { type UsageQuery, usageHash } from './usage-query.ts'
 
 type Slot = Traffic['slots'][number]
@@ -32,11 +32,6 @@ export const hoursOf = ({ slots }: Pick<Traffic, 'slots'>): readonly Hour[] =>
       },
     ]
   })
-
-const figure = (head: string, of: (hour: Hour) => number): Column<Hour> => ({
-  ...{ head, value: of, number: true },
-  show: (hour) => count(of(hour)),
-})
 
 /** The hours of the last day, as the gateway's processes counted them. */
 export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): Promise<readonly Child[]> => {
@@ -64,10 +59,10 @@ export const usageHours = async ({ gateway, sight }: View, query: UsageQuery): P
       empty: '',
       columns: [
         { head: 'Hour from', value: ({ at }) => new Date(at).toISOString(), show: ({ at }) => moment(at) },
-        figure('Requests', ({ requests }) => requests),
-        figure('Input', ({ input }) => input),
-        figure('Output', ({ output }) => output),
-        figure('Unpriced', ({ unpriced }) => unpriced),
+        figure('Requests', ({ requests }) => requests, count),
+        figure('Input', ({ input }) => input, count),
+        figure('Output', ({ output }) => output, count),
+        figure('Unpriced', ({ unpriced }) => unpriced, count),
         { head: costWords(), value: ({ cost }) => cost, show: knownCost, number: true },
       ],
     }),

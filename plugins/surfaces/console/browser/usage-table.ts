@@ -2,19 +2,12 @@ import { shownCost } from './costs.ts'
 import { costWords, count } from './format.ts'
 import type { Child } from './element.ts'
 import type { Sum } from './sums.ts'
-import { type Column, type Table, table } from './table.ts'
+import { type Table, figure, table } from './table.ts'
 
 export interface SumRow {
   readonly name: string
   readonly sum: Sum
 }
-
-const number = (head: string, of: (sum: Sum) => number): Column<SumRow> => ({
-  head,
-  value: ({ sum }) => of(sum),
-  show: ({ sum }) => count(of(sum)),
-  number: true,
-})
 
 interface SumsParts {
   readonly title: string
@@ -38,13 +31,13 @@ export const sumsTable = (parts: SumsParts): Table<SumRow> => ({
       show: ({ name }) => parts.shownName?.(name) ?? name,
     },
     ...(parts.named === undefined ? [] : [{ head: 'Id', value: ({ name }: SumRow) => name, hidden: true as const }]),
-    number('Requests', ({ requests }) => requests),
-    number('Input', ({ input }) => input),
-    number('Cached', ({ cached }) => cached),
-    number('Output', ({ output }) => output),
-    number('Reasoning', ({ reasoning }) => reasoning),
-    number('Errors', ({ unanswered }) => unanswered),
-    number('Unpriced', ({ unpriced }) => unpriced),
+    figure('Requests', ({ sum }) => sum.requests, count),
+    figure('Input', ({ sum }) => sum.input, count),
+    figure('Cached', ({ sum }) => sum.cached, count),
+    figure('Output', ({ sum }) => sum.output, count),
+    figure('Reasoning', ({ sum }) => sum.reasoning, count),
+    figure('Errors', ({ sum }) => sum.unanswered, count),
+    figure('Unpriced', ({ sum }) => sum.unpriced, count),
     { head: costWords(), value: ({ sum }) => sum.cost, show: ({ sum }) => shownCost(sum), number: true },
   ],
 })

@@ -1,8 +1,7 @@
 import type { Attempt, Running } from './answers.ts'
 import { el, svg } from './element.ts'
-import { badge } from './parts.ts'
 import { causeOf, lengthOf, outcomeOf, timeOf } from './running.ts'
-import { table } from './table.ts'
+import { figure, lamp, table } from './table.ts'
 
 const thick = 22
 
@@ -60,13 +59,9 @@ export const attemptTable = (request: Running, curl: string): HTMLElement =>
       { head: 'Backend', value: ({ backend }) => backend },
       { head: 'Backend’s model', value: ({ model }) => model },
       { head: 'Reason', value: causeOf },
-      {
-        head: 'Outcome',
-        value: (attempt) => outcomeOf(attempt).words,
-        show: (attempt) => badge(outcomeOf(attempt).kind, outcomeOf(attempt).words),
-      },
-      { head: 'Began after', value: ({ from }) => from, show: ({ from }) => timeOf(from), number: true },
-      { head: 'Waited', value: ({ ms }) => ms, show: ({ ms }) => timeOf(ms), number: true },
+      lamp('Outcome', outcomeOf),
+      figure('Began after', ({ from }) => from, timeOf),
+      figure('Waited', ({ ms }) => ms, timeOf),
       { head: 'Answer', value: ({ streams }) => (streams ? 'stream' : 'whole') },
     ],
   })

@@ -7,7 +7,7 @@ import { wholeList } from '../listing.ts'
 import { ownFiles } from '../own-files.ts'
 import { type Page, type View, renew } from '../page.ts'
 import { badge, heading, note, stack, tile, tiles } from '../parts.ts'
-import type { Table } from '../table.ts'
+import { type Table, figure } from '../table.ts'
 
 const path = '/files/encrypted'
 
@@ -37,7 +37,7 @@ const asTheGateway = (rows: readonly StoredFile[], total: number, curl: string):
   empty: 'The user of this key stores no file.',
   columns: [
     { head: 'Id', value: ({ id }) => id, show: ({ id }) => el('code', {}, id) },
-    { head: 'Bytes', value: ({ file_size }) => file_size, show: ({ file_size }) => count(file_size), number: true },
+    figure('Bytes', ({ file_size }) => file_size, count),
     { head: 'Stored, UTC', value: ({ created_at }) => created_at.slice(0, 16) },
     { head: 'Changed, UTC', value: ({ updated_at }) => updated_at?.slice(0, 16) ?? null },
     { head: 'Key id', value: ({ kid }) => kid, show: ({ kid }) => el('code', {}, kid) },

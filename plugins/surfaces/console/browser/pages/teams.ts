@@ -6,9 +6,9 @@ import { curlOf, pathOf } from '../gateway.ts'
 import { listView } from '../list-view.ts'
 import { wholeList } from '../listing.ts'
 import type { Page, View } from '../page.ts'
-import { badge, heading, link, note } from '../parts.ts'
+import { heading, link, note } from '../parts.ts'
 import { type Spending, type Stand, forecastOf, leftOf, spendingOf, standBar, standsOf } from '../spending.ts'
-import type { Column } from '../table.ts'
+import { type Column, figure, lamp, linked } from '../table.ts'
 import { teamDetail } from '../team-detail.ts'
 import { teamForm } from '../team-form.ts'
 import { statement } from '../team-statement.ts'
@@ -22,48 +22,26 @@ interface Row {
 }
 
 const columns = (now: number): readonly Column<Row>[] => [
-  {
-    head: 'Team',
-    value: ({ team }) => team.name,
-    show: ({ team }) => link(team.name, `#/teams/${encodeURIComponent(team.name)}`),
-  },
-  {
-    head: 'State',
-    value: ({ team }) => teamState(team).words,
-    show: ({ team }) => badge(teamState(team).kind, teamState(team).words),
-  },
+  linked(
+    'Team',
+    ({ team }) => team.name,
+    (team) => `#/teams/${encodeURIComponent(team)}`,
+  ),
+  lamp('State', ({ team }) => teamState(team)),
   {
     head: 'Tightest budget',
     value: ({ stand }) => stand && stand.used / stand.most,
     show: ({ stand }) => (stand === null ? 'none' : standBar(stand)),
   },
-  {
-    head: costWords('Left'),
-    value: ({ stand }) => stand && leftOf(stand),
-    show: ({ stand }) => (stand === null ? '–' : cost(leftOf(stand))),
-    number: true,
-  },
+  figure(costWords('Left'), ({ stand }) => stand && leftOf(stand), cost),
   {
     head: costWords('This month'),
     value: ({ spending }) => spending.month.cost,
     show: ({ spending }) => shownCost(spending.month),
     number: true,
   },
-  {
-    head: costWords('Forecast'),
-    value: ({ spending }) => forecastOf(spending, now),
-    show: ({ spending }) => {
-      const forecast = forecastOf(spending, now)
-      return forecast === null ? '–' : cost(forecast)
-    },
-    number: true,
-  },
-  {
-    head: 'Requests',
-    value: ({ spending }) => spending.month.requests,
-    show: ({ spending }) => count(spending.month.requests),
-    number: true,
-  },
+  figure(costWords('Forecast'), ({ spending }) => forecastOf(spending, now), cost),
+  figure('Requests', ({ spending }) => spending.month.requests, count),
   { head: 'Stands in', value: ({ team }) => sourceWords(team) },
 ]
 

@@ -1,3 +1,4 @@
+import { type SumsAnswer, mostSums, sumsPath } from '../all-sums.ts'
 import type { Key, Usage } from '../answers.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el, freshId, div } from '../element.ts'
@@ -25,14 +26,6 @@ import {
   usageQuery,
 } from '../usage-query.ts'
 import { type SumRow, sumsTable } from '../usage-table.ts'
-
-/** Sums in one answer of the gateway. */
-const mostSums = 1_000
-
-interface SumsAnswer {
-  readonly sums: readonly (Sum & { readonly name: string | null })[]
-  readonly next: string | null
-}
 
 const choices = (view: View, query: UsageQuery, isHourly = false): HTMLElement => {
   const day = (name: 'from' | 'to') => el('input', { id: freshId(name), type: 'date', value: query[name] })
@@ -91,7 +84,7 @@ const nameOf = (key: Key): string => nameOr(key, `(no name, …${key.hint})`)
 const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> => {
   const { by, from, to } = query
   const { gateway } = view
-  const path = pathOf('/admin/usage/sums', { by, from, to, limit: mostSums })
+  const path = sumsPath({ by, from, to })
   const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
   const rows = sums.map(({ name, ...sum }) => ({ name: name ?? `no ${by}`, sum }))
   rows.sort((one, other) => other.sum.requests - one.sum.requests)
