@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { TooMany } from '../../../core/errors.ts'
 import type { Keyset } from '../../../core/ports/enclave.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
+import { leafOf, treeOf } from '../../../plugins/sealed/wire/tree.ts'
 
 /** Evidence over the keys and 32 bytes chosen by the asker. */
 export type Attest = (challenge: Uint8Array, name?: string) => Promise<Keyset>
@@ -11,33 +11,9 @@ const batchLimits = { batch: 1024, waiting: 8192 }
 /** In ms: how long a busy enclave is asked again, and the pause between two tries. */
 const patienceMs = { all: 10_000, step: 50 }
 
-const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
-}
-
-/** The leading 0 sets leaves apart from inner nodes, which begin with 1: neither can pass for the other. */
-const leafOf = (challenge: Uint8Array): Buffer => sha256(Uint8Array.of(0), 'rvenc-challenge/1\0', challenge)
-
-/** The root over these challenges, and the path of each challenge to the root. */
-export const treeOf = (challenges: readonly Uint8Array[]) => {
-  let level: readonly Buffer[] = challenges.map(leafOf)
-  const paths: string[][] = challenges.map(() => [])
-  for (let depth = 0; level.length > 1; depth++) {
-    const below = level
-    for (const [at, path] of paths.entries()) {
-      const beside = below[(at >> depth) ^ 1]
-      if (beside !== undefined) path.push(beside.toString('hex'))
-    }
-    level = Array.from({ length: Math.ceil(below.length / 2) }, (_, at) => {
-      const [left, right] = [below[2 * at]!, below[2 * at + 1]]
-      // The last node of an odd level has no neighbour and moves up unchanged.
-      return right === undefined ? left : sha256(Uint8Array.of(1), left, right)
-    })
-  }
-  return { root: new Uint8Array(level[0]!), paths }
-}
+/** The tree over these challenges, which no leaf of another tree fits. */
+export const challengeTree = (challenges: readonly Uint8Array[]) =>
+  treeOf(challenges.map((challenge) => leafOf('rvenc-challenge/1\0', challenge)))
 
 /** A challenge that waits for the next report. */
 interface Waiting {
@@ -77,7 +53,7 @@ export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
     const [first] = batch
     if (first === undefined) return
     if (batch.length === 1) return first.tell(await sure(first.challenge, name))
-    const { root, paths } = treeOf(batch.map(({ challenge }) => challenge))
+    const { root, places } = challengeTree(batch.map(({ challenge }) => challenge))
     const keyset = await sure(root, name)
     if (!isGrouped(keyset)) {
       grouped.delete(name ?? '')
@@ -85,10 +61,7 @@ export const batchedAttest = (ask: Attest, clock: Clock): Attest => {
       return
     }
     for (const [index, waiting] of batch.entries())
-      waiting.tell({
-        ...keyset,
-        evidence: { ...keyset.evidence, batch: { index, size: batch.length, path: paths[index]! } },
-      })
+      waiting.tell({ ...keyset, evidence: { ...keyset.evidence, batch: places[index]! } })
   }
 
   const work = async (waiting: Waiting[], name: string | undefined): Promise<void> => {

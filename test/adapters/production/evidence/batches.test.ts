@@ -1,5 +1,5 @@
 import t from 'tap'
-import { batchedAttest, treeOf } from '../../../../adapters/production/evidence/batches.ts'
+import { batchedAttest, challengeTree } from '../../../../adapters/production/evidence/batches.ts'
 import { TooMany, Unavailable } from '../../../../core/errors.ts'
 import type { Keyset } from '../../../../core/ports/enclave.ts'
 import { checkReportData } from '../../../../plugins/sealed/evidence/appraise.ts'
@@ -26,14 +26,10 @@ const holds = ({ evidence }: Keyset, challenge: Uint8Array): Promise<void> =>
 t.test('every challenge of a batch of any size is answered, and no other', async (t) => {
   for (const size of [2, 3, 4, 5, 6, 7, 8, 9, 13, 31, 32, 33, 100, 1023, 1024]) {
     const challenges = Array.from({ length: size }, (_, at) => asked(at + 1))
-    const { root, paths } = treeOf(challenges)
+    const { root, places } = challengeTree(challenges)
     const over = Buffer.concat([keysetHash, root]).toString('hex')
     for (const index of new Set([0, 1, size >> 1, size - 2, size - 1])) {
-      const keyset = {
-        keyset: '',
-        keys: [],
-        evidence: { type: 'tdx', over, batch: { index, size, path: paths[index] } },
-      }
+      const keyset = { keyset: '', keys: [], evidence: { type: 'tdx', over, batch: places[index] } }
       await holds(keyset, challenges[index]!)
       t.equal(await refusal(() => holds(keyset, asked(5000))), 'report_data_mismatch')
     }
