@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { onDrain } from '../production/network/on-drain.ts'
 
 /** Sixty words; every answer is compared with them letter for letter. */
 export const answer =
@@ -128,16 +129,6 @@ export const chatWording: Wording = {
   failed: failure,
 }
 
-/** Resolves when the socket takes more, or is closed. */
-const roomIn = (socket: Socket): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      socket.off('drain', done).off('close', done)
-      resolve()
-    }
-    socket.on('drain', done).on('close', done)
-  })
-
 /** A chunked answer whose pieces are written one by one. */
 export interface WrittenStream {
   /** Rejects when the other side has left. */
@@ -158,7 +149,7 @@ export const streamOn = ({ socket, seen }: Line): WrittenStream => {
     const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
     seen.sent += data.length
     const framed = Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')])
-    if (!socket.write(framed)) await roomIn(socket)
+    if (!socket.write(framed)) await onDrain(socket)
   }
   return {
     piece,

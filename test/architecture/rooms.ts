@@ -106,6 +106,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   // A gateway of its own, made as an embedder makes one.
   'adapters/drill': [
     'adapters/memory',
+    'adapters/production/network/on-drain.ts',
     'adapters/production/platform.ts',
     ...root,
     'plugins',

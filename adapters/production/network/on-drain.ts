@@ -1,11 +1,11 @@
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 
-/** Resolves when the response accepts more data, or is closed. */
-export const onDrain = (response: ServerResponse): Promise<void> =>
+/** Resolves when the other side takes more, or is gone. */
+export const onDrain = (to: Writable): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
-      response.off('drain', done).off('close', done)
+      to.off('drain', done).off('close', done)
       resolve()
     }
-    response.on('drain', done).on('close', done)
+    to.on('drain', done).on('close', done)
   })
