@@ -46,7 +46,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/tools': 243,
   'plugins/surfaces/v1': 1483,
   'plugins/tools': 6833,
-  'plugins/usage': 3060,
+  'plugins/usage': 3049,
 }
 
 /** Lines of all rooms of core. This bound never rises. */

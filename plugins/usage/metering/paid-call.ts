@@ -12,8 +12,6 @@ export interface Payment {
   /** Of tokens or seconds. */
   readonly work: readonly Charge[]
   readonly budgets: readonly Budget[]
-  /** What is taken from each of the budgets. */
-  readonly money: readonly Charge[]
   readonly quotas: readonly Quota[]
   /** All of it: of the work, then of the budgets, then of the quotas. */
   readonly charges: readonly Charge[]

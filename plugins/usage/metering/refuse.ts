@@ -1,23 +1,15 @@
 import { TooMany } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
-import type { Charge, RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
-import type { Quota } from '../quotas/port.ts'
+import type { RateLimiter, Spent } from '../../../core/ports/rate-limiter.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
-import { type Budget, spentBudget } from './budgets.ts'
+import { spentBudget } from './budgets.ts'
+import type { Payment } from './paid-call.ts'
 import { type allowanceHeaders, overdrawnHeaders, tightestHeaders } from './token-headers.ts'
-
-/** What a refused call wanted: of the work, then of budgets, then of quotas. */
-interface Wanted {
-  readonly work: readonly Charge[]
-  readonly budgets: readonly Budget[]
-  readonly quotas: readonly Quota[]
-  readonly charges: readonly Charge[]
-}
 
 /** Throws the refusal, with what is left. Only a refused caller waits for this second look. */
 export const refuse = (
   { limiter, clock }: { readonly limiter: RateLimiter; readonly clock: Clock },
-  { work, budgets, quotas, charges }: Wanted,
+  { work, budgets, quotas, charges }: Payment,
   { refused, wait }: Extract<Spent, { readonly ok: false }>,
   { tell, limit }: { readonly tell: typeof allowanceHeaders; readonly limit: string },
 ): Soon<never> =>

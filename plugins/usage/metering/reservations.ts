@@ -94,15 +94,14 @@ const payment = (
   const budgets = budgetsOf(caller, clock.now())
   const all = till.quotas.length === 0 ? none : quotasOf(till, { caller, model: entry?.name ?? null, user })
   const quotas = isPast && all.length > 0 ? all.filter(({ allowance }) => allowance.concern === 'money') : all
-  if (budgets.length === 0 && quotas.length === 0) return { work, budgets, money: none, quotas, charges: work, used }
+  if (budgets.length === 0 && quotas.length === 0) return { work, budgets, quotas, charges: work, used }
   const ofMoney = [...budgets, ...quotas].filter(({ allowance }) => allowance.concern === 'money')
   const cost = ofMoney.length === 0 ? null : mostOf(entry, mode, used, sealed)
   const holds = ofMoney.some(({ allowance }) => allowance.soft !== true)
   if (cost === null && holds && settings.limits.budgets.unknownPrice === 'refuse') throw unknownPrice()
   const question = cost === null ? 0 : (mostOf(entry, mode, { ...used, output: 0 }, sealed) ?? 0)
   const chargeOf = chargesFor(used, question, cost, amountWithin)
-  const money = budgets.map(chargeOf)
-  return { work, budgets, money, quotas, charges: [...work, ...money, ...quotas.map(chargeOf)], used }
+  return { work, budgets, quotas, charges: [...work, ...[...budgets, ...quotas].map(chargeOf)], used }
 }
 
 const quotasOf = ({ quotas, clock }: Till, call: QuotaCall): readonly Quota[] =>
