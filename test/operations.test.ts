@@ -23,7 +23,7 @@ import { alone } from '../core/unfilled.ts'
 import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
 import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'
-import { outcomes } from '../core/ports/observer.ts'
+import { type Observer, outcomes } from '../core/ports/observer.ts'
 import { running } from './environments.ts'
 import { fakeClock } from './fakes/clock.ts'
 import { enclosed, program } from './fakes/served.ts'
@@ -367,12 +367,13 @@ t.test('what is watched is measured', async (t) => {
   const known = new Set(['up', ...types.flatMap(([, name, type]) => parts(name!, type!))])
 
   const kept = made(Metrics, use(metrics), use(alone))
-  kept.began()
-  kept.ended('GET /', 200, 1)
-  kept.fault('Unavailable')
-  kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'next' })
-  kept.saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'rescue' })
-  kept.limited('tokens')
+  const { came, left, failed, saw, limited } = kept.observer as Required<Observer>
+  came()
+  left('GET /', 200, 1)
+  failed('Unavailable')
+  saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'next' })
+  saw('main', 'answered', 1, null, { model: 'm', streams: false, cause: 'rescue' })
+  limited('tokens')
   const clock = fakeClock()
   const usage = usageMetrics.create({ metrics: kept, settings: v.parse(SettingsShape, {}), clock }, {}, 'usage')
   const counts = { input: 1, output: 1, cached: 0, reasoning: 0, cost: 1 }

@@ -15,7 +15,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/credentials': 902,
   'plugins/evidence': 176,
   'plugins/guards': 725,
-  'plugins/observers': 1800,
+  'plugins/observers': 1786,
   'plugins/providers': 9095,
   'plugins/readers': 6856,
   'plugins/sealed': 150,

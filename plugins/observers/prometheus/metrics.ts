@@ -3,7 +3,7 @@ import { one } from '../../../core/container.ts'
 import { plugin } from '../../../core/plugin.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'
-import { Observer, type Saw } from '../../../core/ports/observer.ts'
+import { Observer } from '../../../core/ports/observer.ts'
 import { countsIn, timesIn } from './rows.ts'
 
 /** Labels are route patterns, statuses, class names and configured providers: never anything that a caller wrote. */
@@ -12,17 +12,8 @@ export interface Metrics {
   readonly registry: Registry
   /** All of it, with what the siblings measured added, in the text form that Prometheus reads. */
   told(): Promise<string>
-  /** Called once for each request, always before its `ended`. */
-  began(): void
-  /** `status` is 499 where the client left before its answer was written. */
-  ended(route: string, status: number, ms: number): void
-  /** A chat that is answered straight, or the first reason why it goes the long way. */
-  went(way: 'straight' | 'long', why: string): void
-  /** `kind` is the name of an error's class. */
-  fault(kind: string): void
-  /** A request was refused with 429; `limit` is one of a few words. */
-  limited(limit: string): void
-  readonly saw: Saw
+  /** Measures requests and backends. */
+  readonly observer: Observer
 }
 
 export const Metrics = one<Metrics>('Metrics')
@@ -79,18 +70,20 @@ export const metrics = plugin({
         if (others.length === 0) return registry.metrics()
         return AggregatorRegistry.aggregate([own, ...others] as object[][]).metrics()
       },
-      began: () => void active++,
-      ended(route, status, ms) {
-        active--
-        requests(ms / 1000, route, status)
-      },
-      went: (way, why) => ways(1, way, why),
-      fault: (kind) => faults(1, kind),
-      limited: (limit) => limited(1, limit),
-      saw(provider, outcome, ms, _status, { cause }) {
-        backends(ms / 1000, provider, outcome)
-        if (cause === 'next') failovers(1, provider)
-        if (cause === 'rescue') rescues(1, provider)
+      observer: {
+        came: () => void active++,
+        left(route, status, ms) {
+          active--
+          requests(ms / 1000, route, status)
+        },
+        went: (way, why) => ways(1, way, why),
+        failed: (kind) => faults(1, kind),
+        limited: (limit) => limited(1, limit),
+        saw(provider, outcome, ms, _status, { cause }) {
+          backends(ms / 1000, provider, outcome)
+          if (cause === 'next') failovers(1, provider)
+          if (cause === 'rescue') rescues(1, provider)
+        },
       },
     }
   },
@@ -101,14 +94,7 @@ export const requestMetrics = plugin({
   port: Observer,
   name: 'metrics',
   needs: { metrics: Metrics },
-  create: ({ metrics }): Observer => ({
-    came: metrics.began,
-    left: metrics.ended,
-    failed: metrics.fault,
-    went: metrics.went,
-    limited: metrics.limited,
-    saw: metrics.saw,
-  }),
+  create: ({ metrics }): Observer => metrics.observer,
 })
 
 /** What an operator looks for when a backend fails, and another one may have answered in its place. */
