@@ -10,6 +10,14 @@ export interface Seal {
   open(sealed: string): string | null
 }
 
+/** What decides which members of a turn can go on. */
+export interface TurnsContext {
+  /** The dialect of the backend; undefined stands for the common format. */
+  readonly to: Dialect | undefined
+  readonly seal: Seal
+  readonly drop: Drop
+}
+
 /** Parts of an answer that the backend wants back with the next turn, and for which the caller's dialect has no words. */
 export interface Keepsake {
   /** Thoughts with the signatures of a backend that speaks Messages. */

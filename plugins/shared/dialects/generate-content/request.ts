@@ -1,7 +1,7 @@
 import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
-import type { Seal } from '../keepsake.ts'
+import type { Seal, TurnsContext } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import type { ServerTools } from '../server-tools.ts'
 import { functionsIn, nativeOf } from './native.ts'
@@ -45,11 +45,7 @@ export const translateContent = (
   return { body, native, dropped }
 }
 
-const bodyOf = (
-  request: GenerateRequest,
-  telling: { readonly to: Dialect | undefined; readonly seal: Seal; readonly drop: Drop },
-  serverTools: ServerTools,
-): ChatBody => {
+const bodyOf = (request: GenerateRequest, telling: TurnsContext, serverTools: ServerTools): ChatBody => {
   const { to, drop } = telling
   for (const name in request) if (!known.has(name) && request[name] != null) drop(name)
   const begun = instructionOf(request.systemInstruction, drop)

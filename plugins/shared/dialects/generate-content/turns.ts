@@ -1,21 +1,13 @@
 import { print } from '../../../../core/dialects/json.ts'
 import { exact, keepWording } from '../../long-numbers.ts'
-import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, refuseStoredState, textIn } from '../../members.ts'
 import { signed } from './signed.ts'
-import { isKeepsake, readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
+import { isKeepsake, readKeepsake, restored, type Keepsake, type TurnsContext } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel } from './spelling.ts'
-
-/** What decides which members of a turn can go on. */
-export interface TurnsContext {
-  /** The dialect of the backend; undefined stands for the common format. */
-  readonly to: Dialect | undefined
-  readonly seal: Seal
-  readonly drop: Drop
-}
 
 /** Calls may come without ids: each then has its place in the conversation for one, and answers find it by name. */
 interface Calls {

@@ -3,12 +3,12 @@ import { userOf } from '../../../../core/inference/metering/tokens.ts'
 import type { ChatBody, Dialect, Message } from '../../../../core/ports/upstream.ts'
 import { isJsonObject, refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, refuseStoredState, textIn } from '../../members.ts'
-import type { Seal } from '../keepsake.ts'
+import type { Seal, TurnsContext } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
 import { isForced, nativeOf, runByVendor } from './native.ts'
 import type { CountRequest, MessagesRequest, Tool } from './shape.ts'
-import { messagesOf, systemText, type TurnsContext } from './turns.ts'
+import { messagesOf, systemText } from './turns.ts'
 
 /** Members with which a vendor would reach for its own store, or for servers that the caller names. */
 const stores = ['container', 'mcp_servers'] as const

@@ -1,18 +1,11 @@
 import { print } from '../../../../core/dialects/json.ts'
 import { exact } from '../../long-numbers.ts'
-import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import type { Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import { refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
-import { isKeepsake, readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
+import { isKeepsake, readKeepsake, restored, type Keepsake, type TurnsContext } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'
 import type { Content, Turn } from './shape.ts'
-
-/** The dialect that the turns are worded for, and the list of members that they lack. */
-export interface TurnsContext {
-  readonly to: Dialect | undefined
-  readonly seal: Seal
-  readonly drop: Drop
-}
 
 /** A text alone is the short spelling of one block. */
 const blocksOf = (content: Content): readonly JsonObject[] =>

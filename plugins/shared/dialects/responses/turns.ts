@@ -1,7 +1,7 @@
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
 import { objectsIn, textIn } from '../../members.ts'
-import { readKeepsake, restored, type Keepsake, type Seal } from '../keepsake.ts'
+import { readKeepsake, restored, type Keepsake, type Seal, type TurnsContext } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'
 import { flatName, offersTools } from './namespaces.ts'
 import { partsOf, singleTextOrParts } from './parts.ts'
@@ -15,10 +15,7 @@ interface AssistantTurn {
 }
 
 /** The conversation that is being made. */
-interface Conversation {
-  readonly to: Dialect | undefined
-  readonly seal: Seal
-  readonly drop: Drop
+interface Conversation extends TurnsContext {
   readonly messages: Message[]
   /** Images that tools gave, where a result may be text alone. */
   behind: Part[]
