@@ -3,12 +3,7 @@ import { ofSegment, ofTranscript, toldMembers } from '../../shared/transcript-na
 import type { Spoken, TranscribeCall, Transcript } from '../../../core/ports/upstream.ts'
 
 /** Times in seconds from the beginning of the sound. */
-interface Timed {
-  readonly start: number
-  readonly end: number
-  readonly speaker?: number
-  readonly confidence?: number
-}
+type Timed = Omit<Spoken, 'text'>
 
 interface Results {
   readonly channels: readonly {

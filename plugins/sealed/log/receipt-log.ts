@@ -6,6 +6,7 @@ import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
 import { MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
+import type { Place } from '../wire/tree.ts'
 import { type ReceiptTrailer, type SignedHead, type SignerKeyset, logSignerOf } from '../log-signer.ts'
 
 /** A receipt, by the hash of its text. */
@@ -38,11 +39,7 @@ const logRows = kind<LogRow>('receipt_log')
 const logId = 'log'
 
 /** The place of a receipt, with the head under which it holds. */
-export interface Proof {
-  readonly index: number
-  readonly size: number
-  /** Neighbours up to the root, in hex, the lowest first. */
-  readonly path: readonly string[]
+export interface Proof extends Place {
   readonly head: SignedHead
 }
 

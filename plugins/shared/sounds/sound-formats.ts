@@ -1,12 +1,8 @@
 import { BadRequest } from '../../../core/errors.ts'
+import type { Media } from '../../../core/ports/upstream.ts'
 import { runDecoder } from '../pictures/raster.ts'
 import { soundFormats } from './speech-bounds.ts'
 import { wavOf, type Sound } from './wav.ts'
-
-export interface PackedSound {
-  readonly mime: string
-  readonly bytes: Uint8Array
-}
 
 /** The formats beside wav and pcm, which need ffmpeg. */
 const packed: Readonly<Record<string, { readonly mime: string; readonly how: readonly string[] }>> = {
@@ -16,10 +12,8 @@ const packed: Readonly<Record<string, { readonly mime: string; readonly how: rea
   flac: { mime: 'audio/flac', how: ['-c:a', 'flac', '-f', 'flac'] },
 }
 
-export { soundFormats } from './speech-bounds.ts'
-
 /** Encodes a whole sound. Rejects with Unreadable when ffmpeg fails. */
-export type Packing = (sound: Sound, signal: AbortSignal) => Promise<PackedSound>
+export type Packing = (sound: Sound, signal: AbortSignal) => Promise<Media>
 
 /** Throws BadRequest for a format outside `soundFormats`. The result throws Unconfigured without ffmpeg. */
 export const packingOf = (format: string): Packing => {

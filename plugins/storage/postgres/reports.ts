@@ -8,18 +8,13 @@ import { statement, type Value } from './statement.ts'
 /** What PostgreSQL says of a statement that it ended after its time. */
 const cancelled = '57014'
 
-interface Named {
-  readonly name: string
-  readonly sums: readonly number[]
-}
-
 /** A sum under the text in the field `within` and the text in the field of this number. */
-interface Grouped extends Named {
+interface Grouped extends Sum {
   readonly within: string
   readonly nth: number
 }
 
-const sumOf = ({ name, sums }: Named): Sum => ({ name: decodeText(name), sums })
+const sumOf = ({ name, sums }: Sum): Sum => ({ name: decodeText(name), sums })
 
 /** The server ends a late statement with a code. The driver's own limit has only a message. */
 const isOverdue = (fault: unknown): boolean =>
@@ -101,7 +96,7 @@ export const postgresReports = (
       const { values, value, from } = statement(schema)
       const sql = groupedSums(from(kind, query, collation), by, fields)
       const later = after === undefined ? '' : ` having name > ${value(encodeText(after))}`
-      return (await run<Named>(`${sql} group by name${later} order by name limit ${value(limit)}`, values)).map(sumOf)
+      return (await run<Sum>(`${sql} group by name${later} order by name limit ${value(limit)}`, values)).map(sumOf)
     },
 
     async groups(kind, query, within, by, fields, { after, limit }) {
@@ -121,7 +116,7 @@ export const postgresReports = (
       const { values, value, from } = statement(schema)
       const sql = talliedSums(from(kind, query, collation), field, length)
       const later = after === undefined ? '' : ` where key collate "C" > ${value(encodeText(after))}`
-      return (await run<Named>(`${sql}${later} group by 1 order by 1 limit ${value(limit)}`, values)).map(sumOf)
+      return (await run<Sum>(`${sql}${later} group by 1 order by 1 limit ${value(limit)}`, values)).map(sumOf)
     },
   }
 }

@@ -5,6 +5,7 @@ import { route } from '../../../core/http/route.ts'
 import { askNeeds, chatNeeds, countNeeds } from '../shared/chat-needs.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Log } from '../../../core/ports/platform.ts'
+import type { Settings } from '../../../core/settings.ts'
 import { keyHeaders } from '../shared/dialect-route.ts'
 import { straightDoor } from '../shared/straight-door.ts'
 import { asGoogle, googleFaults } from './dialect-route.ts'
@@ -26,12 +27,8 @@ const shared = {
   keyHeaders,
   errors: asGoogle,
   faults: googleFaults,
-  body: { read: 'relayed', schema: GenerateRequest, bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true },
+  body: { read: 'relayed', schema: GenerateRequest, bytes: ({ bodies }: Settings) => bodies.chat, tooLarge: true },
 } as const
-
-interface Sizes {
-  readonly bodies: { readonly chat: number }
-}
 
 const generate = route({
   ...shared,

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { ModelName } from '../../../core/dialects/model-name.ts'
 import { route } from '../../../core/http/route.ts'
 import { lazy } from '../../../core/lazy.ts'
+import type { Settings } from '../../../core/settings.ts'
 import { listOf } from '../../../core/validate.ts'
 import { askNeeds } from '../shared/chat-needs.ts'
 import { ofOpenai } from '../shared/dialect-route.ts'
@@ -30,17 +31,13 @@ const ModerationRequest = v.looseObject({
   input: v.union([v.string(), listOf(v.string(), 1, mostDocuments), listOf(part, 1, mostDocuments)]),
 })
 
-interface Sizes {
-  readonly bodies: { readonly chat: number }
-}
-
 const shared = {
   ...ofOpenai,
   method: 'POST',
   needs: askNeeds,
 } as const
 
-const body = { read: 'json', bytes: ({ bodies }: Sizes) => bodies.chat, tooLarge: true } as const
+const body = { read: 'json', bytes: ({ bodies }: Settings) => bodies.chat, tooLarge: true } as const
 
 const rerank = route({
   ...shared,

@@ -1,14 +1,10 @@
 import type { Key } from './answers.ts'
 import { moment, span } from './format.ts'
-
-export interface KeyState {
-  readonly kind: 'good' | 'mixed' | 'bad' | 'idle'
-  readonly words: string
-}
+import type { Lamp } from './parts.ts'
 
 const soon = 7 * 86_400_000
 
-export const stateOf = ({ revoked_at, expires_at }: Key, now: number): KeyState => {
+export const stateOf = ({ revoked_at, expires_at }: Key, now: number): Lamp => {
   if (revoked_at !== null) return { kind: 'bad', words: 'revoked' }
   if (expires_at === null) return { kind: 'good', words: 'active' }
   if (expires_at <= now) return { kind: 'idle', words: 'expired' }

@@ -15,6 +15,12 @@ export const toldPlace = (): HTMLElement => el('span', { class: 'told', role: 's
 
 export const note = (...words: readonly Child[]): HTMLElement => el('p', { class: 'note' }, words)
 
+/** What a badge shows: the colour of its lamp, and its words. */
+export interface Lamp {
+  readonly kind: 'good' | 'mixed' | 'bad' | 'idle'
+  readonly words: string
+}
+
 export const badge = (kind: string, words: string): HTMLElement =>
   el('span', { class: `badge ${kind}` }, el('span', { class: 'lamp', 'aria-hidden': 'true' }), words)
 

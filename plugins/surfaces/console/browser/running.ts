@@ -1,10 +1,6 @@
 import type { Attempt, Running } from './answers.ts'
 import { seconds, counted } from './format.ts'
-
-export interface Words {
-  readonly kind: 'good' | 'mixed' | 'bad' | 'idle'
-  readonly words: string
-}
+import type { Lamp } from './parts.ts'
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'refused',
@@ -16,7 +12,7 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /** How a request stands; a status of 499 means that its caller left. */
-export const standOf = ({ status, lost }: Pick<Running, 'status' | 'lost'>): Words => {
+export const standOf = ({ status, lost }: Pick<Running, 'status' | 'lost'>): Lamp => {
   if (lost === true) return { kind: 'idle', words: 'end not seen' }
   if (status === null) return { kind: 'idle', words: 'runs' }
   if (status < 300) return { kind: 'good', words: String(status) }
@@ -24,14 +20,14 @@ export const standOf = ({ status, lost }: Pick<Running, 'status' | 'lost'>): Wor
   return { kind: status >= 500 ? 'bad' : 'mixed', words: `${status} ${reasons[status] ?? 'failed'}` }
 }
 
-const outcomes: Readonly<Record<string, Words>> = {
+const outcomes: Readonly<Record<string, Lamp>> = {
   answered: { kind: 'good', words: 'answered' },
   failed: { kind: 'bad', words: 'failed' },
   broke: { kind: 'bad', words: 'broke' },
   left: { kind: 'mixed', words: 'left' },
 }
 
-export const outcomeOf = ({ outcome, status }: Pick<Attempt, 'outcome' | 'status'>): Words => {
+export const outcomeOf = ({ outcome, status }: Pick<Attempt, 'outcome' | 'status'>): Lamp => {
   const known = outcomes[outcome ?? ''] ?? { kind: 'idle', words: 'waits' }
   return status === null ? known : { ...known, words: `${known.words}, ${status}` }
 }

@@ -1,6 +1,6 @@
 import { csvOf } from './csv.ts'
 import { type Child, el, div } from './element.ts'
-import { badge, button, copied, link } from './parts.ts'
+import { type Lamp, badge, button, copied, link } from './parts.ts'
 
 export interface Column<Row> {
   readonly head: string
@@ -27,10 +27,7 @@ export const figure = <Row>(
 })
 
 /** A column of states with their lamps. */
-export const lamp = <Row>(
-  head: string,
-  of: (row: Row) => { readonly kind: string; readonly words: string },
-): Column<Row> => ({
+export const lamp = <Row>(head: string, of: (row: Row) => Lamp): Column<Row> => ({
   head,
   value: (row) => of(row).words,
   show: (row) => badge(of(row).kind, of(row).words),
