@@ -1,7 +1,7 @@
 import { withDeadline } from '../../shared/stop-with.ts'
 import { boundedBody } from '../../shared/bounded-body.ts'
 import { TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
-import type { IssuerSettings, LoginSettings } from './issuer-settings.ts'
+import { type IssuerSettings, type LoginSettings, issuerSettings } from './issuer-settings.ts'
 import type { Lifecycle } from '../../../core/lifecycle.ts'
 import type { Answer, Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { Settings } from '../../../core/settings.ts'
@@ -12,7 +12,6 @@ import type { IssuerKeys } from './issuer-keys.ts'
 import type { Logins } from './logins.ts'
 import { type TokenFlaw, tokenFlaw } from './token-flaws.ts'
 import { readToken } from './token.ts'
-import { issuerSettings } from './issuer-settings.ts'
 
 /** Ms for a whole answer. */
 const patienceMs = 10_000

@@ -1,4 +1,4 @@
-import type { LoginSettings } from './issuer-settings.ts'
+import { type LoginSettings, issuerSettings } from './issuer-settings.ts'
 import { lazy } from '../../../core/lazy.ts'
 import { Lifecycle } from '../../../core/lifecycle.ts'
 import { plugin } from '../../../core/plugin.ts'
@@ -7,7 +7,6 @@ import { Settings } from '../../../core/settings.ts'
 import { LoginCodes, type Offer } from '../../shared/login-codes-port.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { Logins } from './logins.ts'
-import { issuerSettings } from './issuer-settings.ts'
 
 const exchanging = lazy(() => import('./exchanged-codes.ts'))
 

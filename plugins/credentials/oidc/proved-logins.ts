@@ -1,4 +1,4 @@
-import type { Algorithm, IssuerSettings } from './issuer-settings.ts'
+import { type Algorithm, type IssuerSettings, issuerSettings } from './issuer-settings.ts'
 import type { Clock, Log } from '../../../core/ports/platform.ts'
 import type { Settings } from '../../../core/settings.ts'
 import type { Caller } from '../../../core/access/caller.ts'
@@ -9,7 +9,6 @@ import { personOf } from './person.ts'
 import { type TokenFlaw, type Reason, tokenFlaw, tokenFlawOf, hasAudience } from './token-flaws.ts'
 import { isSigned } from './token-signature.ts'
 import { type UnprovedToken, readToken } from './token.ts'
-import { issuerSettings } from './issuer-settings.ts'
 
 /** Ms that a token is taken as it was found; no longer than a key. */
 const freshMs = 5_000

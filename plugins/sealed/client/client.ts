@@ -1,7 +1,6 @@
 import { clearRequests } from './http-request.ts'
 import { type TranscribeAudio, audioTranscriber } from './audio.ts'
-import type { Completions } from './chat.ts'
-import { completions } from './chat.ts'
+import { type Completions, completions } from './chat.ts'
 import { SealgateError } from './error.ts'
 import { type Decisions, decisions } from './decisions.ts'
 import { type Embedder, embedder } from './embeddings.ts'

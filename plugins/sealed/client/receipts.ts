@@ -7,8 +7,6 @@ import { openJson } from '../wire/seal.ts'
 import type { Pair } from '../wire/signature.ts'
 import { SealgateError } from './error.ts'
 
-export type { Receipt, ReceiptFacts }
-
 /** A valid receipt: its facts, and the proof that others can check. */
 export interface CheckedReceipt {
   readonly facts: ReceiptFacts

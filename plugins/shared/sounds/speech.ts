@@ -18,8 +18,6 @@ export interface Speech {
   readonly speed?: number | undefined
 }
 
-export { mostCharacters } from './speech-bounds.ts'
-
 /** In characters: the engine's longest phrase. A much longer phrase costs more than its length. */
 const mostPhraseCharacters = 400
 /** In characters of one thread's passage: enough to repay its start, and few enough that other callers get a turn. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Caller } from '../../../core/access/caller.ts'
-import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { type JsonObject, refuseMember } from '../../../core/dialects/json-object.ts'
 import { checked } from '../../../core/validate.ts'
 import { translateMessages } from '../../shared/dialects/messages/request.ts'
 import { MessagesRequest } from '../../shared/dialects/messages/shape.ts'

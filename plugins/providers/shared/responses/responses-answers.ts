@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { isJsonObject } from '../../../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'

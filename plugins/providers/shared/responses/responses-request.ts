@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../../../core/dialects/json-object.ts'
-import { isJsonObject } from '../../../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import type { ChatBody, ChatCall, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
 
 /** Fields that have the same name and meaning in both formats. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { Caller } from '../../../../core/access/caller.ts'
-import { hasScope } from '../../../../core/access/caller.ts'
+import { type Caller, hasScope } from '../../../../core/access/caller.ts'
 import { BadRequest } from '../../../../core/errors.ts'
 import { checked } from '../../../../core/validate.ts'
 import { schemaOf } from '../../shared/json-schema.ts'

@@ -1,5 +1,4 @@
-import { twice } from '../../../../core/dialects/json.ts'
-import { parsed } from '../../../../core/dialects/json.ts'
+import { twice, parsed } from '../../../../core/dialects/json.ts'
 import { isSpace, type JsonBounds, JsonScan, malformed, quote } from '../../../../core/dialects/json-scan.ts'
 import type { Pace } from '../../../../core/dialects/loop-time.ts'
 import { scanInTurns } from '../../../../core/dialects/read-json.ts'
