@@ -32,7 +32,7 @@ const evenQuotes = (bytes: Buffer): Buffer => {
   if (!bytes.includes("='")) return bytes
   const text = bytes
     .toString('latin1')
-    .replace(/<[^<>]*'[^<>]*>/g, (tag) =>
+    .replace(/<[^<>]*>/g, (tag) =>
       tag.replace(/="[^"]*"|=\s*'([^']*)'/g, (value, single?: string) =>
         single === undefined ? value : `="${single.replaceAll('"', '&quot;')}"`,
       ),
