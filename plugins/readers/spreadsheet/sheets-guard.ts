@@ -30,13 +30,11 @@ const unworked =
 /** The library does not see an element of an ods with a value in single quotes, such as a formula with a text in it. */
 const evenQuotes = (bytes: Buffer): Buffer => {
   if (!bytes.includes("='")) return bytes
+  const even = (value: string, single?: string): string =>
+    single === undefined ? value : `="${single.replaceAll('"', '&quot;')}"`
   const text = bytes
     .toString('latin1')
-    .replace(/<[^<>]*>/g, (tag) =>
-      tag.replace(/="[^"]*"|=\s*'([^']*)'/g, (value, single?: string) =>
-        single === undefined ? value : `="${single.replaceAll('"', '&quot;')}"`,
-      ),
-    )
+    .replace(/<[^<>]*>/g, (tag) => (tag.includes("'") ? tag.replace(/="[^"]*"|=\s*'([^']*)'/g, even) : tag))
   return Buffer.from(text, 'latin1')
 }
 
