@@ -76,7 +76,7 @@ export const readMarkup = async (bytes: Uint8Array, text: string): Promise<Workb
 
 const readXml = (bytes: Uint8Array): readonly Grid[] => {
   const drafts: Draft[] = []
-  let [type, said, isOpen, inComment] = ['', '', false, false]
+  let [type, content, isOpen, inComment] = ['', '', false, false]
   let spans: readonly [number, number] = [0, 0]
   scanXml(bytes, {
     open(name, attribute) {
@@ -87,28 +87,28 @@ const readXml = (bytes: Uint8Array): readonly Grid[] => {
       else if (name === 'Cell') {
         draft.column = numberOf(attribute('Index'), draft.column + 1) - 1
         spans = [numberOf(attribute('MergeAcross'), 0), numberOf(attribute('MergeDown'), 0)]
-        ;[type, said] = ['', '']
+        ;[type, content] = ['', '']
       } else if (name === 'Comment') inComment = true
       else if (name === 'Data' && !inComment) [type, isOpen] = [attribute('Type') ?? '', true]
     },
     text(words) {
-      if (isOpen) said += words
+      if (isOpen) content += words
     },
     close(name) {
       if (name === 'Data') isOpen = false
       else if (name === 'Comment') inComment = false
-      else if (name === 'Cell' && drafts.length > 0) put(drafts.at(-1)!, typed(type, said), ...spans)
+      else if (name === 'Cell' && drafts.length > 0) put(drafts.at(-1)!, typed(type, content), ...spans)
     },
   })
   return gridsOf(drafts)
 }
 
 /** A day without a time is a day. */
-const typed = (type: string, said: string): Cell => {
-  if (said === '') return null
-  if (type === 'Number' && Number.isFinite(Number(said))) return Number(said)
-  if (type === 'Boolean') return said === '1'
-  return type === 'DateTime' ? said.replace(/\.0+$/, '').replace(/T00:00:00$/, '') : said
+const typed = (type: string, content: string): Cell => {
+  if (content === '') return null
+  if (type === 'Number' && Number.isFinite(Number(content))) return Number(content)
+  if (type === 'Boolean') return content === '1'
+  return type === 'DateTime' ? content.replace(/\.0+$/, '').replace(/T00:00:00$/, '') : content
 }
 
 /** A table that is open, with the text of its open cell. */
