@@ -138,7 +138,10 @@ const apart = v.rawCheck<v.InferOutput<typeof Issuers>>(({ dataset, addIssue }) 
         { type: 'object', origin: 'value', input: dataset.value, key, value },
         { type: 'object', origin: 'value', input: value, key: 'audience', value: audience },
       ] as const
-      addIssue({ expected: `another audience than issuers.${first} has, which names the same issuer`, path: [...path] as never })
+      addIssue({
+        expected: `another audience than issuers.${first} has, which names the same issuer`,
+        path: [...path] as never,
+      })
     }
   }
 })

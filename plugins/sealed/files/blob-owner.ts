@@ -16,23 +16,9 @@ async function* noted() {
   yield note
 }
 
-/** The blobs belong to another row store, which has left this mark; null where nothing but the blobs tells so. */
-export class OtherRows extends Error {
-  readonly mark: string | null
-
-  constructor(mark: string | null) {
-    super(
-      'Nothing without a record is removed: the sealed files belong to another row store, beside which each of them ' +
-        'is an orphan. Do storage.metadata and SEALGATE_DATA name the row store of these files?' +
-        (mark === null ? '' : ` If they do, remove ${mark} from the blob store.`),
-    )
-    this.mark = mark
-  }
-}
-
 /**
- * Refuses to sweep blobs whose records stand in another row store, beside which each file would be an orphan. Each row
- * store with a record of a file leaves a mark among the blobs. Where two have left one, neither sweeps.
+ * Beside another row store each file of the blobs would be an orphan. So each row store with a record of a file leaves a
+ * mark among the blobs. Where two have left one, neither sweeps.
  */
 export const blobOwner = (blobs: BlobStore, rows: MetadataStore, clock: Clock, random: Random) => {
   /** All processes of a gateway agree on one name. */
@@ -49,17 +35,16 @@ export const blobOwner = (blobs: BlobStore, rows: MetadataStore, clock: Clock, r
   }
 
   return {
-    /** Throws where the blobs are not, or not alone, those of this row store. */
-    async prove(): Promise<void> {
+    /** Null where the blobs are those of this row store alone; else the mark of another one, as far as it has left one. */
+    async other(): Promise<{ readonly mark: string | null } | null> {
       const own = await ownMark()
       const marks: string[] = []
       for await (const path of blobs.list(prefix)) marks.push(path)
       const other = marks.find((mark) => mark !== own)
-      if (!marks.includes(own)) {
-        if (await hasRecords()) await blobs.put(own, noted())
-        else if (other !== undefined || (await hasFiles())) throw new OtherRows(other ?? null)
-      }
-      if (other !== undefined) throw new OtherRows(other)
+      const isKnown = marks.includes(own) || (await hasRecords())
+      if (isKnown && !marks.includes(own)) await blobs.put(own, noted())
+      if (other !== undefined) return { mark: other }
+      return isKnown || !(await hasFiles()) ? null : { mark: null }
     },
   }
 }

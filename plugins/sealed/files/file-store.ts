@@ -11,9 +11,19 @@ import { MetadataStore, type Query } from '../../../core/ports/metadata-store.ts
 import { Settings } from '../../../core/settings.ts'
 import { type IndexKeys, UploadFields, receiveUpload, indexKeysOf } from './upload.ts'
 import { deduplicating } from './deduplication.ts'
-import { removeIndexBytes } from './index-bytes.ts'
 import { type Quota, type Stored, quotaOf, storage } from './quota.ts'
-import { type FileRow, type Labels, type Owner, files, idOf, isOver, isTimely, nameOf, pathOf } from './record.ts'
+import {
+  type FileRow,
+  type Labels,
+  type Owner,
+  files,
+  idOf,
+  isOver,
+  indexPrefixOf,
+  isTimely,
+  nameOf,
+  pathOf,
+} from './record.ts'
 import { fileSettings } from './settings.ts'
 
 /** A record with its id. */
@@ -73,6 +83,16 @@ export interface FileStore {
 
 /** The word in quotes is the port's name of 1.0.0. */
 export const FileStore = one<FileStore>('Cabinet')
+
+/**
+ * Removes the index of a file, and what an indexing under way has stored until now. Such an indexing removes by itself what
+ * it stores later.
+ */
+export const removeIndexBytes = async (blobs: BlobStore, row: FileRow): Promise<void> => {
+  if (row.rag_path !== null) await blobs.remove(row.rag_path)
+  if (row.rag_until === null) return
+  for await (const path of blobs.list(indexPrefixOf(row))) await blobs.remove(path)
+}
 
 export const fileStore = plugin({
   port: FileStore,

@@ -1,11 +1,11 @@
 import { one } from '../../../core/container.ts'
+import { lazy } from '../../../core/lazy.ts'
 import { plugin } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Started } from '../../../core/ports/started.ts'
 import { Settings } from '../../../core/settings.ts'
-import { OtherRows, blobOwner } from './blob-owner.ts'
 import { deduplicating } from './deduplication.ts'
 import { storage } from './quota.ts'
 import { belonging, files } from './record.ts'
@@ -29,6 +29,22 @@ export interface Sweep {
 /** A sweep runs by itself at random times; a command can run one at once. */
 export const Sweep = one<Sweep>('Sweep')
 
+const owning = lazy(() => import('./blob-owner.ts'))
+
+/** The blobs belong to another row store, which has left this mark; null where nothing but the blobs tells so. */
+class OtherRows extends Error {
+  readonly mark: string | null
+
+  constructor(mark: string | null) {
+    super(
+      'Nothing without a record is removed: the sealed files belong to another row store, beside which each of them ' +
+        'is an orphan. Do storage.metadata and SEALGATE_DATA name the row store of these files?' +
+        (mark === null ? '' : ` If they do, remove ${mark} from the blob store.`),
+    )
+    this.mark = mark
+  }
+}
+
 export const sweep = plugin({
   port: Sweep,
   name: 'sweep',
@@ -36,7 +52,6 @@ export const sweep = plugin({
   create: ({ blobs, rows, settings, clock, random, log }): Sweep => {
     const claims = deduplicating(rows, clock)
     const stored = storage(rows)
-    const owner = blobOwner(blobs, rows, clock, random)
 
     /** The record is removed first, so that no caller sees a file without bytes. */
     const expired = async (): Promise<number> => {
@@ -73,7 +88,8 @@ export const sweep = plugin({
       const removed = await expired()
       await claims.sweep()
       await stored.recount()
-      await owner.prove()
+      const other = await (await owning()).blobOwner(blobs, rows, clock, random).other()
+      if (other !== null) throw new OtherRows(other.mark)
       return { expired: removed, orphans: (await orphans('encrypted/', grace)) + (await orphans('index/', grace)) }
     }
 
