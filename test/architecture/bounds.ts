@@ -46,7 +46,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/tools': 265,
   'plugins/surfaces/v1': 1483,
   'plugins/tools': 6879,
-  'plugins/usage': 3096,
+  'plugins/usage': 3102,
 }
 
 /** Lines of all rooms of core. This bound never rises. */

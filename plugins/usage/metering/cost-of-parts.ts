@@ -3,15 +3,10 @@ import type { BilledModel } from '../../../core/inference/metering/meter.ts'
 import type { Usage } from '../../../core/ports/usage.ts'
 import type { Prices } from './prices.ts'
 
-/** The model with the candidate alone that answered. */
-export const servedBy = (entry: BilledModel | null, by: string): BilledModel | null =>
-  entry?.candidates === undefined || entry.candidates.length === 1
-    ? entry
-    : { ...entry, candidates: entry.candidates.filter(({ id }) => id === by) }
-
 /** A call that several backends answered, one after the other. */
 interface RescuedCall {
-  readonly entry: BilledModel | null
+  /** The model as one of its candidates serves it. */
+  servedBy(candidate: string): BilledModel | null
   readonly served: BilledModel
   readonly backend: string | null
   readonly mode: Mode
@@ -20,15 +15,14 @@ interface RescuedCall {
 /** Each part of a rescued answer costs what its own backend takes; null where one of the prices is unknown. */
 export const costOfParts = (
   { costOf, mostOf }: Prices,
-  { entry, served, backend, mode }: RescuedCall,
+  { servedBy, served, backend, mode }: RescuedCall,
   used: Consumption,
 ): number | null => {
-  if (used.broken === undefined) return costOf(served, backend, mode, used)
   let before: Usage = { input: 0, output: 0 }
   const costs: (number | null)[] = []
-  for (const { by, upTo } of used.broken) {
+  for (const { by, upTo } of used.broken ?? []) {
     // A part is no call of its own, so the price of a request stands once in the sum.
-    costs.push(mostOf(servedBy(entry, by), mode, { ...without(upTo, before), calls: 0 }))
+    costs.push(mostOf(servedBy(by), mode, { ...without(upTo, before), calls: 0 }))
     before = upTo
   }
   costs.push(costOf(served, backend, mode, { ...used, ...without(used, before) }))

@@ -13,7 +13,7 @@ import type { Estimate } from '../../../core/inference/metering/tokens.ts'
 import { allowances } from './allowances.ts'
 import { chargesFor } from './charges.ts'
 import { refuse } from './refuse.ts'
-import { costOfParts, servedBy } from './cost-of-parts.ts'
+import { costOfParts } from './cost-of-parts.ts'
 import { budgetWarnings } from './budget-warnings.ts'
 import { budgets, unknownPrice } from './budgets.ts'
 import type { Billed, BilledModel, Meter, Reservation, SealedModels } from '../../../core/inference/metering/meter.ts'
@@ -241,7 +241,7 @@ class Reserved<Truth> implements Reservation<Truth> {
     if (this.#isSettled) return
     this.#isSettled = true
     const { clock } = this.#till
-    const { caller, entry, mode, guess } = this.#call
+    const { caller, entry, guess } = this.#call
     const served = typeof by === 'string' ? servedBy(entry, by) : by === undefined ? entry : by
     const truth = counted ?? (backend === null ? null : guess)
     const place = placeOf(caller, served, clock.now(), truth === null ? null : backend)
@@ -250,7 +250,7 @@ class Reserved<Truth> implements Reservation<Truth> {
       return this.#pay(0, 0)
     }
     const used = this.#tariff.consumptionOf(truth)
-    const cost = served && costOfParts(this.#till, { entry, served, backend, mode }, used)
+    const cost = served && this.#costOf(served, backend, used)
     this.#count(place, this.#tariff.countsOf(truth, cost))
     this.#tell(place.model, used, cost, backend)
     const amount = this.#tariff.amountOf(truth)
@@ -280,6 +280,12 @@ class Reserved<Truth> implements Reservation<Truth> {
     const used = { model, backend, input, output, cached, reasoning, cost, organization, team, key, tags }
     this.#till.observed.used(used)
     this.#trace?.used({ ...used, backend: by })
+  }
+
+  #costOf(served: BilledModel, backend: string | null, used: Consumption): number | null {
+    const { entry, mode } = this.#call
+    if (used.broken === undefined) return this.#till.costOf(served, backend, mode, used)
+    return costOfParts(this.#till, { servedBy: (by) => servedBy(entry, by), served, backend, mode }, used)
   }
 
   #count(place: Place, counts: Counts): void {
@@ -327,6 +333,12 @@ class Reserved<Truth> implements Reservation<Truth> {
     return last
   }
 }
+
+/** The model with the candidate alone that answered. */
+const servedBy = (entry: BilledModel | null, by: string): BilledModel | null =>
+  entry?.candidates === undefined || entry.candidates.length === 1
+    ? entry
+    : { ...entry, candidates: entry.candidates.filter(({ id }) => id === by) }
 
 const audio: Kind<number> = {
   tariff: tariffOfAudio,

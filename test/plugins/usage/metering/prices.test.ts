@@ -176,7 +176,8 @@ t.test('a rescued call costs the sum of its parts, and one request', (t) => {
     const entry = entryOf('m', checkedModel({ upstreams: [{ provider: 'a' }], ...settings }), chain)
     const served = { ...entry, candidates: chain.slice(0, 1) }
     const all = prices(checkedSettings({ models: {}, prices: { currency: 'USD' } }), lists)
-    return costOfParts(all, { entry, served, backend: 'a', mode: 'standard' }, used)
+    const servedBy = (by: string) => ({ ...entry, candidates: chain.filter(({ id }) => id === by) })
+    return costOfParts(all, { servedBy, served, backend: 'a', mode: 'standard' }, used)
   }
   const broken = [
     { by: 'b/gemini-2.5-pro', upTo: { input: 150_000, output: 10, cached: 50_000 } },
