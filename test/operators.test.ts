@@ -99,7 +99,7 @@ t.test('and what it reaches is told', { timeout: 120_000 }, async (t) => {
   t.match(lone.stdout, '\n✗ limits.redis: nothing listens there (ECONNREFUSED)\n')
 })
 
-t.test('a Redis is told by whether it takes writes', { skip: redis === null && 'no redis-server here' }, async (t) => {
+t.test('the check tells whether Redis takes writes', { skip: redis === null && 'no redis-server here' }, async (t) => {
   const file = join(t.testdir(), 'sealgate.json')
   const run = commands({ SEALGATE_DATA: join(t.testdirName, 'data') })
   const check = async (url: string) => {

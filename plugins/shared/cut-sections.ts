@@ -1,4 +1,5 @@
 import type { DocumentSection } from '../../core/ports/file-content.ts'
+import { cutText } from './cut-text.ts'
 
 /** Characters that a section counts at least: a hundred thousand short ones take more room than their texts. */
 const leastSection = 100
@@ -12,7 +13,7 @@ export const cutSections = <S extends DocumentSection>(sections: readonly S[], m
     const after = left - leastSection
     left -= heading?.length ?? 0
     if (left < 0 || (left === 0 && text !== '')) return { sections: kept, truncated: true }
-    kept.push({ ...section, text: text.slice(0, left).replace(/[\ud800-\udbff]$/, '') })
+    kept.push({ ...section, text: cutText(text, left) })
     left -= text.length
     if (left < 0) return { sections: kept, truncated: true }
     left = Math.min(left, after)

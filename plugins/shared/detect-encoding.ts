@@ -39,10 +39,8 @@ const oddOnes = 20
 
 /** Whether the words beyond ASCII consist of pairs of bytes, as names in Chinese or Korean do. */
 const isPaired = (sample: Uint8Array): boolean => {
-  const words =
-    Buffer.from(sample)
-      .toString('latin1')
-      .match(/[\x80-\xff]+/g) ?? []
+  const text = Buffer.from(sample).toString('latin1')
+  const words = text.match(/[\x80-\xff]+/g) ?? []
   const odd = words.filter(({ length }) => length % 2 !== 0).length
   return words.length >= fewestWords && odd * oddOnes <= words.length
 }

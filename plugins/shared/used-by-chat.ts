@@ -15,7 +15,5 @@ export const usedByChat = (
   if (used === null) return { input, output, estimated: true }
   const whole = used.estimated === true ? { ...used, output: Math.max(used.output, output) } : used
   if (broken === undefined) return whole
-  return { ...whole, broken: broken.map(({ by, upTo }) => ({ by, upTo: usageOf(upTo) ?? nothing })) }
+  return { ...whole, broken: broken.map(({ by, upTo }) => ({ by, upTo: usageOf(upTo) ?? { input: 0, output: 0 } })) }
 }
-
-const nothing = { input: 0, output: 0 }

@@ -33,7 +33,7 @@ const certificatesOf = async (tls: Config['enclave']['tls']) => {
   return { ca, cert, key }
 }
 
-/** Why each configured process gives no keys, in their order; null for one that gives them. */
+/** The fault of each configured enclave, in their order; null for an enclave that gives its keys. */
 export const enclaveFaults = async (config: Config, signal: AbortSignal): Promise<readonly unknown[]> => {
   const { connect = [], tls } = config.enclave
   const certificates = await certificatesOf(tls)

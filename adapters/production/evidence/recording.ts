@@ -57,7 +57,7 @@ const headerOf = ({ headers }: Answer, name: string): string => {
   return decodeURIComponent(found?.[1]?.[0] ?? '')
 }
 
-/** Null for a fact that the manifest leaves out. Throws for one that cannot be read, without which less would be checked. */
+/** The manifest may leave a fact out, which is null. An unreadable fact throws: without it less of the recording is checked. */
 const factOf = <T>(file: string, name: string, value: unknown, read: (text: string) => T | null): T | null => {
   if (value === undefined || value === null) return null
   const fact = typeof value === 'string' ? read(value) : null

@@ -1,4 +1,5 @@
 import { type Block, Refused, type Runs, type Table, textOf, textWithLinks } from './content.ts'
+import { cutText } from '../../shared/cut-text.ts'
 
 /** One sheet of the workbook. Excel takes its name as it is, and no other sheet has the same. */
 export interface Sheet {
@@ -109,8 +110,4 @@ const nameOf = (heading: string): string => {
 }
 
 /** No more than so many characters, none of them half, and no quote at the end. */
-const whole = (name: string, most: number): string =>
-  name
-    .slice(0, most)
-    .replace(/[\ud800-\udbff]$/, '')
-    .replace(/(?<![' ])[' ]+$/, '')
+const whole = (name: string, most: number): string => cutText(name, most).replace(/(?<![' ])[' ]+$/, '')

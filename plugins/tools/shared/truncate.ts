@@ -1,11 +1,12 @@
+import { cutText } from '../../shared/cut-text.ts'
+
 /** Reads texts from unchecked values, and remembers whether a text was cut. */
 export const truncatingReader = () => {
   let cut = false
   const text = (value: unknown, most: number): string => {
     const whole = typeof value === 'string' ? value.trim() : ''
     cut ||= whole.length > most
-    // A surrogate pair is never split.
-    return whole.length > most ? whole.slice(0, most).replace(/[\ud800-\udbff]$/, '') : whole
+    return whole.length > most ? cutText(whole, most) : whole
   }
   return {
     text,

@@ -1,3 +1,5 @@
+import { cutText } from '../../shared/cut-text.ts'
+
 /** A text of at most the characters that were asked for. */
 export interface PlainText {
   readonly text: string
@@ -130,8 +132,8 @@ const tidy = (text: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 
-/** At most `most` characters. A surrogate pair is never split. */
+/** At most `most` characters. */
 export const bounded = (text: string, most: number): PlainText => ({
-  text: text.slice(0, most).replace(/[\ud800-\udbff]$/, ''),
+  text: cutText(text, most),
   cut: text.length > most,
 })

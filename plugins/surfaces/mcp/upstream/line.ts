@@ -4,6 +4,7 @@ import { noBounds } from '../../../../core/dialects/json-scan.ts'
 import { readJson } from '../../../../core/dialects/read-json.ts'
 import { keepDigits } from '../../../shared/long-numbers.ts'
 import { RpcError, rpcErrorCodes } from '../../../shared/dialects/mcp/rpc.ts'
+import { cutText } from '../../../shared/cut-text.ts'
 
 /** Bytes of one message of a server. */
 export const mostMessage = 4 * 1024 * 1024
@@ -53,9 +54,6 @@ export const messageIn = async (bytes: Buffer): Promise<ServerMessage> => {
   }
   throw new UpstreamFailed('The tool’s server sends no message of the protocol')
 }
-
-/** The beginning of a text, without half of a pair of surrogates at its end. */
-export const cutText = (text: string, most: number): string => text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 
 /** The result in an answer. The sentence of a server is for the caller alone. */
 export const resultIn = ({ result, error }: ServerMessage): unknown => {

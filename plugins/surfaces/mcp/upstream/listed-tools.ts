@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { hash } from 'node:crypto'
 import type { ServedTool } from '../served-tools.ts'
-import { cutText } from './line.ts'
+import { cutText } from '../../../shared/cut-text.ts'
 
 /** Tools of one server, characters of a description, and of a schema as JSON. */
 export const mostTools = 500
