@@ -1,6 +1,6 @@
 import './fakes/unwatched.ts'
 import t, { type Test } from 'tap'
-import { connect } from '../plugins/sealed/client/client.ts'
+import { connect, newKek } from '../plugins/sealed/client/client.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { checkedConfig } from '../adapters/production/config/config.ts'
 import { production } from '../adapters/production/index.ts'
@@ -16,6 +16,26 @@ const environments = {
 const free = { requestsPerSecond: null, tokensPerMinute: null }
 
 for (const [name, adapters] of Object.entries(environments)) {
+  t.test(`long sealed answers, whose bytes are printed as they leave: ${name}`, { timeout: 120_000 }, async (t) => {
+    const gateway = await running(t, await adapters(t), { limits: { key: free, organization: free } })
+    const policy = { allowInsecureDev: true }
+    const client = connect({ baseUrl: gateway.base, apiKey: gateway.key, policy, kek: newKek() })
+    const receipts: unknown[] = []
+    const receipt = (checked: unknown) => void receipts.push(checked)
+
+    const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
+    const wanted = { model: 'rehearsal-embedding', input, dimensions: 512 }
+    const clear = await (await gateway.call('POST', '/v1/embeddings', wanted)).json()
+    t.same((await client.embeddings.create(wanted, { receipt })).data, clear.data, 'are those of the clear route')
+    t.equal(receipts.length, 1, 'have a receipt of their bytes')
+
+    const text = 'One line of é.\n'.repeat(60_000)
+    const { id } = await client.files.upload({ name: 'long.txt', bytes: Buffer.from(text) })
+    const read = await client.tools.call('getTextDocumentContent', { fileId: id }, { receipt })
+    t.ok(JSON.stringify(read).length > 300_000, 'are the results of tools, too')
+    t.equal(receipts.length, 2)
+  })
+
   t.test(`a long sealed request, which the gateway hands on as its bytes: ${name}`, { timeout: 120_000 }, async (t) => {
     const gateway = await running(t, await adapters(t), { limits: { key: free, organization: free } })
     const policy = { allowInsecureDev: true }

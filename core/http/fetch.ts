@@ -8,21 +8,24 @@ const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'
 
 interface End extends Duplex {
   remoteAddress?: string | undefined
+  accept(part: Buffer, taken: () => void): void
 }
+
+/** Bytes of a long part. The next part has a turn of the loop of its own, since nothing else would come between them. */
+const longPart = 32 * 1024
 
 /** Two ends of a connection within this process: what is written on one is read on the other, and both close together. */
 const pair = (): readonly [End, End] => {
-  const end = (other: () => Duplex): End => {
+  const end = (other: () => End): End => {
     let taken: (() => void) | null = null
-    return new Duplex({
+    const own = new Duplex({
       read() {
         const go = taken
         taken = null
         go?.()
       },
       write(part, _, done) {
-        const there = other() as Duplex & { accept(part: Buffer, done: () => void): void }
-        there.accept(part, done)
+        other().accept(part, part.length < longPart ? done : () => setImmediate(done))
       },
       final(done) {
         other().push(null)
@@ -33,17 +36,12 @@ const pair = (): readonly [End, End] => {
         if (!there.destroyed) queueMicrotask(() => there.destroy())
         done(error)
       },
-      construct(done) {
-        Object.assign(this, {
-          accept: (part: Buffer, then: () => void) => {
-            if (this.destroyed) return then()
-            if (this.push(part)) then()
-            else taken = then
-          },
-        })
-        done()
-      },
     })
+    const accept: End['accept'] = (part, then) => {
+      if (own.destroyed || own.push(part)) then()
+      else taken = then
+    }
+    return Object.assign(own, { accept })
   }
   const near: End = end(() => far)
   const far: End = end(() => near)

@@ -39,7 +39,13 @@ interface RefusalFacts {
 }
 
 /** The first line of an answer that is no question: a whole body, or the sign that frames follow. */
-type First = Extract<SealedReply, { kind: 'body' }> | { readonly kind: 'frames' }
+type First = (Extract<SealedReply, { kind: 'body' }> & { readonly long?: Long }) | { readonly kind: 'frames' }
+
+/** A member of a body whose bytes stand on the lines behind it. */
+interface Long {
+  readonly name: string
+  readonly length: number
+}
 
 /** In ms: the time for a stopped stream to report its usage. */
 const usageMs = 5_000
@@ -142,6 +148,22 @@ const firstIn = async (
   }
 }
 
+/** In bytes: vectors that a backend wrote in 64 MiB of base64 are several times as long as numbers. */
+const mostLong = 512 * 1024 * 1024
+
+/** The bytes of a long member, from one line after the other. */
+const bytesIn = async (lines: AsyncIterator<string>, length: number): Promise<Buffer> => {
+  if (!(length <= mostLong)) throw new Unavailable()
+  const bytes = Buffer.alloc(length)
+  for (let at = 0; at < length;) {
+    const { done, value = '' } = (await lines.next()) as IteratorResult<string, undefined>
+    const read = bytes.write(value, at, 'base64')
+    if (done === true || read === 0) throw new Unavailable()
+    at += read
+  }
+  return bytes
+}
+
 type Handle = Enclave['handle']
 
 /** In bytes, or `yes` when they are unknown; null when the sealed body is fields. */
@@ -185,10 +207,12 @@ const handleOver =
         const frames = new LineFrames(read, request, uncut, signal)
         return { kind: 'frames', frames, trailer: frames.trailer }
       }
+      const { long, ...body } = reply
+      const whole = long && { [long.name]: await bytesIn(read, long.length) }
       uncut()
       request.end()
       await read.next()
-      return reply
+      return whole === undefined ? body : { ...body, body: { ...body.body, ...whole } }
     } catch (error) {
       uncut()
       request.end()

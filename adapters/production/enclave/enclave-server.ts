@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { GatewayError, Unavailable } from '../../../core/errors.ts'
-import { type Enclave, type Grant, longestSealed } from '../../../core/ports/enclave.ts'
+import { type Enclave, type Grant, type SealedReply, longestSealed } from '../../../core/ports/enclave.ts'
 import { type WantedHead, logSignerOf } from '../../../plugins/sealed/log-signer.ts'
 import { type Flow, flowOf, takeAll } from '../../../core/ports/flow.ts'
-import { type Soon, soon } from '../../../core/ports/soon.ts'
-import { printJson } from '../../../plugins/shared/print-json.ts'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { onDrain } from '../network/on-drain.ts'
 import { bytesThenLines, linesOf } from './read-lines.ts'
 import { openQuestions } from './file-rpc.ts'
@@ -59,7 +58,7 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
       const { sealed, spoken } = await incoming(request)
       const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
       const reply = await enclave.handle(route, sealed, grant, gone.signal, enclaveFiles)
-      if (reply.kind === 'body') await sayLong(response, reply)
+      if (reply.kind === 'body') await sayBody(response, reply)
       else {
         say({ kind: 'frames' })
         // The backend is asked only after the gateway has a place for the stream. When the gateway ends its half, the
@@ -85,13 +84,21 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
   }
 }
 
-/** One line of JSON; a long one is printed in turns of the loop. */
-const sayLong = (response: ServerResponse, value: object): Soon<boolean> =>
-  soon(printJson(value), (line) => {
-    if (typeof line === 'string') return response.write(`${line}\n`)
-    response.write(line)
-    return response.write('\n')
-  })
+/** Bytes of a long answer that stand on one line. Digits of base64 stand for three bytes each. */
+const lineBytes = 3 * 16 * 1024
+
+/** One line of JSON. The bytes of a long answer stand on lines behind it, each of which takes a turn of the loop. */
+const sayBody = async (response: ServerResponse, reply: Extract<SealedReply, { kind: 'body' }>): Promise<void> => {
+  const [name, bytes] = Object.entries(reply.body).find(([, value]) => value instanceof Uint8Array) ?? []
+  if (!(bytes instanceof Uint8Array)) return void response.write(`${JSON.stringify(reply)}\n`)
+  const body = { ...reply.body, [name!]: null }
+  response.write(`${JSON.stringify({ ...reply, body, long: { name, length: bytes.length } })}\n`)
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  for (let at = 0; at < whole.length && !response.destroyed; at += lineBytes) {
+    const isTaken = response.write(`${whole.toString('base64', at, at + lineBytes)}\n`, 'latin1')
+    await (isTaken ? freeTurn() : onDrain(response))
+  }
+}
 
 /** Made once: the stack of such an error tells nothing. */
 const left = new Error('The caller or the gateway left')

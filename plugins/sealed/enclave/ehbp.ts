@@ -16,7 +16,7 @@ import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
-import { digitsOf, emptyTrailer, jsonBytes, refusalOf } from './reply.ts'
+import { emptyTrailer, jsonBytes, refusalOf, sealedText } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
 export interface EhbpNeeds {
@@ -86,7 +86,7 @@ interface AnswerSeal {
   /** In hex. */
   readonly nonce: string
   chunk(plain: Uint8Array): Promise<string>
-  whole(value: unknown): Promise<{ readonly nonce: string; readonly chunk: string }>
+  whole(value: unknown): Promise<{ readonly nonce: string; readonly chunk: string | Uint8Array }>
 }
 
 /** Spaces behind JSON change nothing of it, and hide its length up to a bucket. */
@@ -95,11 +95,10 @@ const printed = async (value: unknown): Promise<Uint8Array> => padded(await json
 const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
   const nonce = new Uint8Array(randomBytes(answerNonce))
   const seal = await answerSealer(answer, nonce)
-  const chunk = async (plain: Uint8Array) => digitsOf(await seal(plain))
   return {
     nonce: toHex(nonce),
-    chunk,
-    whole: async (value) => ({ nonce: toHex(nonce), chunk: await chunk(await printed(value)) }),
+    chunk: async (plain) => toHex(await seal(plain)),
+    whole: async (value) => ({ nonce: toHex(nonce), chunk: sealedText(await seal(await printed(value))) }),
   }
 }
 

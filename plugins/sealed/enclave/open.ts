@@ -2,13 +2,15 @@ import { BadRequest, Expired, GatewayError, Unavailable } from '../../../core/er
 import { usualBounds } from '../../../core/dialects/json-scan.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { type Pace, freePace } from '../../../core/dialects/loop-time.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { type Check, bytesOf, checks } from '../wire/body.ts'
 import { same, utf8 } from '../wire/bytes.ts'
 import { readHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
-import { requestDigest } from '../wire/receipt.ts'
+import { requestPieces } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
+import { digestInTurns, longBytes, openInTurns } from './long-bytes.ts'
 import { type SealedRefusalCode, Refusal } from './refusals.ts'
 import type { Epochs, HeldKey } from './epochs.ts'
 
@@ -165,13 +167,13 @@ const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Pro
   const { cipherText, params, nonce, parts } = bytes
   const secret = decapsulated(key.open, cipherText)
   if (secret === null) return null
-  const plain = params === null ? null : open(secret, nonce, params)
+  const plain = params === null ? null : await openedBytes(secret, nonce, params)
   if (plain !== null && plain.length > (outer.mostParams ?? Infinity)) {
     enter(epochs, key, cipherText)
     throw new SealedRefusal('invalid_parameters', { secret, named: endsAsking(plain) ? route : null })
   }
   const json = params === null ? {} : await jsonOf(plain, pace)
-  const opened = json === undefined ? null : openParts(secret, parts)
+  const opened = json === undefined ? null : await openParts(secret, parts)
   if (opened === null) return null
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new BadRequest(undecryptable)
   const { $for: bound, $id: id, $status: asks, ...fields } = json as Record<string, unknown>
@@ -179,7 +181,8 @@ const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Pro
   const isNamed = typeof id === 'string' && id !== ''
   enter(epochs, key, cipherText, ...(isNamed ? [readHex(id, 64) ?? utf8(id.slice(0, 64))] : []))
   const { receipt: wanted, ...rest } = fields
-  const receipt = wanted === true ? { key, route, digest: requestDigest(sealedParts(bytes)) } : null
+  const digest = wanted === true ? await digestInTurns(requestPieces(sealedParts(bytes))) : null
+  const receipt = digest && { key, route, digest }
   const asker = { secret, named: asks === true ? route : null }
   const kept = outer.ordered && plain !== null ? { ordered: await orderedOf(plain, asker, pace) } : {}
   const request = {
@@ -259,11 +262,18 @@ const jsonOf = async (plain: Uint8Array | null, pace: Pace): Promise<unknown> =>
   }
 }
 
+/** Null when the bytes do not open. Long bytes open in turns of the loop. */
+const openedBytes = (secret: Uint8Array, nonce: Uint8Array, bytes: Uint8Array): Soon<Uint8Array | null> =>
+  bytes.length > longBytes ? openInTurns(secret, nonce, bytes) : open(secret, nonce, bytes)
+
 /** All parts, or null when one part does not open. */
-const openParts = (secret: Uint8Array, parts: readonly NamedPart[]): Record<string, Uint8Array> | null => {
+const openParts = async (
+  secret: Uint8Array,
+  parts: readonly NamedPart[],
+): Promise<Record<string, Uint8Array> | null> => {
   const opened: Record<string, Uint8Array> = {}
   for (const { field, bytes, nonce } of parts) {
-    const plain = open(secret, nonce, bytes)
+    const plain = await openedBytes(secret, nonce, bytes)
     if (plain === null) return null
     opened[field] = plain
   }

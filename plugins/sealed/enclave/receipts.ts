@@ -7,12 +7,13 @@ import { headSigned } from '../wire/log.ts'
 import {
   type Receipt,
   type ReceiptFacts,
-  answerDigest,
+  answerPieces,
   receiptKeysHash,
   receiptLeaf,
   receiptsSigned,
 } from '../wire/receipt.ts'
 import { freshNonce, sealPrinted } from '../wire/seal.ts'
+import { digestInTurns } from './long-bytes.ts'
 import { type Pair, signingPair } from '../wire/signature.ts'
 import { treeOf } from '../wire/tree.ts'
 
@@ -99,9 +100,14 @@ export const withReceipt = async (
 ): Promise<SealedReply> => {
   if (reply.kind !== 'body' || reply.failure !== null) return reply
   const { encryptedResponse, nonce } = reply.body
-  if (typeof encryptedResponse !== 'string' || typeof nonce !== 'string') return reply
-  const sealed = fromHex(encryptedResponse, encryptedResponse.length / 2)!
-  const receipt = await receiptOf(request, answerDigest(fromHex(nonce, 24)!, sealed), reply.trailer, clock)
+  const sealed = typeof encryptedResponse === 'string' ? fromHex(encryptedResponse, Infinity) : encryptedResponse
+  if (!(sealed instanceof Uint8Array) || typeof nonce !== 'string') return reply
+  const receipt = await receiptOf(
+    request,
+    await digestInTurns(answerPieces(fromHex(nonce, 24)!, sealed)),
+    reply.trailer,
+    clock,
+  )
   const receiptNonce = freshNonce()
   const printed = sealPrinted(secret, receiptNonce, utf8(JSON.stringify(receipt)))
   const body = { ...reply.body, encryptedReceipt: toHex(printed), receiptNonce: toHex(receiptNonce) }

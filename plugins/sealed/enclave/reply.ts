@@ -1,9 +1,9 @@
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
-import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
+import { tagLength } from '../wire/aead.node.ts'
 import { concat, utf8 } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
-import { freshNonce, sealPrinted } from '../wire/seal.ts'
+import { freshNonce, jsonBucket, sealPrinted } from '../wire/seal.ts'
 import {
   BadRequest,
   GatewayError,
@@ -20,6 +20,7 @@ import { unverified } from '../../../core/inference/proven.ts'
 import { guardRefused } from '../../shared/guards/passage.ts'
 import { type SealedRefusalCode, Refusal, refusalTexts } from './refusals.ts'
 import type { OpenedRequest } from './open.ts'
+import { longBytes, sealInTurns } from './long-bytes.ts'
 
 /** For answers that used no model. */
 export const emptyTrailer: Trailer = { model: null, backend: null, usage: null, audioSeconds: null }
@@ -32,32 +33,26 @@ type Status = 'result' | 'failure'
 
 /** JSON for the caller only, under a new nonce. */
 export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> => {
-  const { bytes, nonce } = sealedBytes(asker, status, utf8(JSON.stringify(value)))
-  return { encryptedResponse: toHex(bytes), nonce }
-}
-
-const sealedBytes = ({ secret, named }: AnswerTarget, status: Status, json: Uint8Array) => {
   const nonce = freshNonce()
-  const head = `{"$for":${JSON.stringify(named)},"$status":"${status}","value":`
-  const printed = named === null ? json : concat(utf8(head), json, utf8('}'))
-  return { bytes: sealPrinted(secret, nonce, printed), nonce: toHex(nonce) }
+  const sealed = sealPrinted(asker.secret, nonce, concat(...boundJson(asker, status, utf8(JSON.stringify(value)))))
+  return { encryptedResponse: toHex(sealed), nonce: toHex(nonce) }
 }
 
-/** Bytes whose digits one turn of the loop prints. */
-const atOnceBytes = 256 * 1024
+/** The JSON with the words that bind it to its request. */
+const boundJson = ({ named }: AnswerTarget, status: Status, json: Uint8Array): readonly Uint8Array[] =>
+  named === null ? [json] : [utf8(`{"$for":${JSON.stringify(named)},"$status":"${status}","value":`), json, utf8('}')]
 
-/** The digits of an answer; those of a long one are printed in turns of the loop. */
-export const digitsOf = (bytes: Uint8Array): Soon<string> =>
-  bytes.length > atOnceBytes ? digitsInTurns(bytes) : toHex(bytes)
-
-const digitsInTurns = async (bytes: Uint8Array): Promise<string> => {
-  const digits: string[] = []
-  for (let at = 0; at < bytes.length; at += atOnceBytes) {
-    await freeTurn()
-    digits.push(toHex(bytes.subarray(at, at + atOnceBytes)))
-  }
-  return digits.join('')
+/** The bytes of a result. Those of a long one are sealed in turns of the loop. */
+const sealedResult = (asker: AnswerTarget, nonce: Uint8Array, json: Uint8Array): Soon<Uint8Array> => {
+  const parts = boundJson(asker, 'result', json)
+  if (json.length <= longBytes) return sealPrinted(asker.secret, nonce, concat(...parts))
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const spaces = new Uint8Array(-length & (jsonBucket - 1)).fill(0x20)
+  return sealInTurns(asker.secret, nonce, concat(...parts, spaces, new Uint8Array(tagLength)))
 }
+
+/** The digits of a short answer. A long one stays bytes until it leaves the gateway. */
+export const sealedText = (bytes: Uint8Array): string | Uint8Array => (bytes.length > longBytes ? bytes : toHex(bytes))
 
 /** The reply for a result that is still a value. */
 export const sealedReply = (asker: AnswerTarget, value: unknown, trailer: Trailer): Soon<SealedReply> =>
@@ -69,9 +64,10 @@ export const jsonBytes = (value: unknown): Soon<Uint8Array> =>
 
 /** The reply for a result that is already JSON text. */
 export const printedReply = (asker: AnswerTarget, json: Uint8Array, trailer: Trailer): Soon<SealedReply> => {
-  const { bytes, nonce } = sealedBytes(asker, 'result', json)
-  return soon(digitsOf(bytes), (encryptedResponse): SealedReply => {
-    return { kind: 'body', status: 200, body: { encryptedResponse, nonce }, failure: null, trailer }
+  const nonce = freshNonce()
+  return soon(sealedResult(asker, nonce, json), (bytes): SealedReply => {
+    const body = { encryptedResponse: sealedText(bytes), nonce: toHex(nonce) }
+    return { kind: 'body', status: 200, body, failure: null, trailer }
   })
 }
 

@@ -8,26 +8,36 @@ const slice = 256 * 1024
 /** Produces the same bytes as `aead.ts`. OpenSSL does most of the work. */
 export const aead: Aead = {
   seal(key, nonce, plain, aad) {
-    const [subkey, rest] = derived(key, nonce)
-    const cipher = createCipheriv('chacha20-poly1305', subkey, rest, { authTagLength: 16 })
+    const cipher = cipherOf(key, nonce)
     if (aad !== undefined) cipher.setAAD(aad, { plaintextLength: plain.length })
-    const sealed = new Uint8Array(plain.length + 16)
+    const sealed = new Uint8Array(plain.length + tagLength)
     for (let at = 0; at < plain.length; at += slice) sealed.set(cipher.update(plain.subarray(at, at + slice)), at)
     cipher.final()
     sealed.set(cipher.getAuthTag(), plain.length)
     return sealed
   },
   open(key, nonce, sealed, aad) {
-    if (sealed.length < 16) throw new Error('Too short to be sealed')
-    const [subkey, rest] = derived(key, nonce)
-    const body = sealed.subarray(0, -16)
-    const decipher = createDecipheriv('chacha20-poly1305', subkey, rest, { authTagLength: 16 })
-    decipher.setAuthTag(sealed.subarray(-16))
+    const decipher = decipherOf(key, nonce, sealed)
+    const body = sealed.subarray(0, -tagLength)
     if (aad !== undefined) decipher.setAAD(aad, { plaintextLength: body.length })
     const plain = decipher.update(body)
     decipher.final()
     return new Uint8Array(plain.buffer, plain.byteOffset, plain.length)
   },
+}
+
+/** In bytes: the tag behind sealed bytes. */
+export const tagLength = 16
+
+/** Seals what comes in order. The tag is known behind the last byte. */
+export const cipherOf = (key: Uint8Array, nonce: Uint8Array) =>
+  createCipheriv('chacha20-poly1305', ...derived(key, nonce), { authTagLength: tagLength })
+
+/** Opens the bytes before the tag in order. Nothing of them holds until `final` has not thrown. */
+export const decipherOf = (key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array) => {
+  if (sealed.length < tagLength) throw new Error('Too short to be sealed')
+  const decipher = createDecipheriv('chacha20-poly1305', ...derived(key, nonce), { authTagLength: tagLength })
+  return decipher.setAuthTag(sealed.subarray(-tagLength))
 }
 
 /** The constant of ChaCha: four little-endian words. */

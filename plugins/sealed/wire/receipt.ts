@@ -51,21 +51,30 @@ export const receiptKeysHash = (keys: Pair): Uint8Array | null => {
 }
 
 /** Each part follows its length, so that no two lists of parts give the same bytes. */
-const framed = (label: string, parts: readonly Uint8Array[]): Uint8Array => {
-  const hash = sha256.create().update(utf8(label))
-  for (const part of parts) hash.update(number(part.length, 4)).update(part)
+const framed = (label: string, parts: readonly Uint8Array[]): readonly Uint8Array[] => [
+  utf8(label),
+  ...parts.flatMap((part) => [number(part.length, 4), part]),
+]
+
+const digestOf = (pieces: readonly Uint8Array[]): Uint8Array => {
+  const hash = sha256.create()
+  for (const piece of pieces) hash.update(piece)
   return hash.digest()
 }
 
 /**
- * The sealed request: the cipher text, then each nonce with its sealed bytes. The parameters come first, then parts in
- * the order of their fields.
+ * What is hashed of a sealed request: the cipher text, then each nonce with its sealed bytes. The parameters come first,
+ * then parts in the order of their fields.
  */
-export const requestDigest = (parts: readonly Uint8Array[]): Uint8Array => framed('rvenc-request/1\0', parts)
+export const requestPieces = (parts: readonly Uint8Array[]): readonly Uint8Array[] => framed('rvenc-request/1\0', parts)
 
-/** A whole sealed answer. */
-export const answerDigest = (nonce: Uint8Array, sealed: Uint8Array): Uint8Array =>
+/** What is hashed of a whole sealed answer. */
+export const answerPieces = (nonce: Uint8Array, sealed: Uint8Array): readonly Uint8Array[] =>
   framed('rvenc-answer/1\0', [nonce, sealed])
+
+export const requestDigest = (parts: readonly Uint8Array[]): Uint8Array => digestOf(requestPieces(parts))
+
+export const answerDigest = (nonce: Uint8Array, sealed: Uint8Array): Uint8Array => digestOf(answerPieces(nonce, sealed))
 
 /** The digest of all frames of an answer but the last. */
 export const framesDigest = () => {

@@ -4,7 +4,7 @@ import { concat, padded, textOf, utf8 } from './bytes.ts'
 
 export const nonceLength = 24
 /** In bytes: JSON is padded to a multiple of this. */
-const jsonBucket = 256
+export const jsonBucket = 256
 
 /** 24 random bytes. With so many, chance never gives a nonce twice. */
 export const freshNonce = (): Uint8Array => randomBytes(nonceLength)

@@ -1,5 +1,4 @@
 import { BadRequest, Expired, TooLarge, UpstreamFailed, NotFound } from '../../../core/errors.ts'
-import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { type Reply, bytes, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Caller } from '../../../core/access/caller.ts'
@@ -62,26 +61,20 @@ const staleKey = (): Reply =>
 
 const sealedBody = (hex: string): Uint8Array => printChunk(Buffer.from(hex, 'hex'))
 
-/** Digits of a whole answer that one turn of the loop reads. */
-const atOnceDigits = 1024 * 1024
-
-const wholeBody = async (hex: string): Promise<Uint8Array> => {
-  const bytes = Buffer.alloc(hex.length >> 1)
-  for (let at = 0; at < hex.length; at += atOnceDigits) {
-    if (at > 0) await freeTurn()
-    bytes.write(hex.slice(at, at + atOnceDigits), at / 2, 'hex')
-  }
-  return printChunk(bytes)
-}
-
 /** The status goes out in the clear, and the exact reason of a refusal sealed. */
-const wholeReply = async (
+const wholeReply = (
   { status, body, retryAfter }: Extract<SealedReply, { kind: 'body' }>,
   headers: Readonly<Record<string, string>>,
-): Promise<Reply> => {
+): Reply => {
   const after = retryAfter == null ? {} : { 'retry-after': String(Math.ceil(retryAfter / 1000)) }
   const all = { ...headers, ...shown, ...after, [nonceHeader]: String(body['nonce']) }
-  return text(await wholeBody(String(body['chunk'])), 'application/json', status, all)
+  const { chunk } = body
+  return text(
+    chunk instanceof Uint8Array ? printChunk(chunk) : sealedBody(String(chunk)),
+    'application/json',
+    status,
+    all,
+  )
 }
 
 interface ChatParts extends Supplied<typeof enclaveNeeds> {

@@ -5,10 +5,9 @@ import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { ServerEvent } from '../../../core/dialects/event.ts'
 import { type GatewayError, TooLarge, TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
 import { bareError } from '../../../core/http/envelope.ts'
-import { type Reply, data, events, json, refused, text } from '../../../core/http/reply.ts'
+import { type Reply, data, events, json, refused } from '../../../core/http/reply.ts'
 import { type SealedBody, type SealedSchema, route } from '../../../core/http/route.ts'
 import { isListed, catalogEntryOf } from '../../shared/models/listed-model.ts'
-import { lazy } from '../../../core/lazy.ts'
 import { Meter, type Reservation } from '../../../core/inference/metering/meter.ts'
 import { secondsOf } from '../../../core/inference/metering/tokens.ts'
 import { Enclave, type SealedReply, type Trailer } from '../../../core/ports/enclave.ts'
@@ -22,6 +21,7 @@ import { Settings } from '../../../core/settings.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
+import { inDigits, sealedJson } from '../shared/sealed-json.ts'
 import { sealedUser } from '../../shared/sealed-user.ts'
 import { lengths, refusalHeader } from '../../sealed/wire/body.ts'
 import { hex } from '../../shared/sealed-hex.ts'
@@ -71,10 +71,6 @@ const settledBody = async <T>(
   }
 }
 
-/** Digits that one turn of the loop prints. */
-const atOnceDigits = 1024 * 1024
-const printing = lazy(() => import('../../shared/print-json.ts'))
-
 /** A sealed refusal as a header holds it. Front doors have room for so many digits. */
 const headerForm = /^[0-9a-f]{80,2048}$/
 
@@ -91,13 +87,8 @@ const refusedReply = (failure: string, { status, body, retryAfter }: SealedAnswe
 }
 
 /** The enclave's whole answer, or its refusal. */
-const sealedAnswer = async (reply: SealedAnswer, headers: Readonly<Record<string, string>>): Promise<Reply> => {
-  const { failure, body } = reply
-  if (failure !== null) return refusedReply(failure, reply)
-  if (String(body['encryptedResponse']).length <= atOnceDigits) return json(body, 200, headers)
-  const { printJson } = await printing()
-  return text(await printJson(body), undefined, 200, headers)
-}
+const sealedAnswer = (reply: SealedAnswer, headers: Readonly<Record<string, string>>): Reply =>
+  reply.failure === null ? sealedJson(reply.body, headers) : refusedReply(reply.failure, reply)
 
 /** What all calls with a sealed text share. */
 const sealedText = {
@@ -256,7 +247,7 @@ const audio = (
       }
       const call = [`rvenc/audio/${verb}`, bounded(bytes, mostAudio), grant, signal] as const
       const reply = await settledBody(supplied, reservation, ({ audioSeconds }) => audioSeconds, call)
-      return reply.failure === null ? data(reply.body) : refusedReply(reply.failure, reply)
+      return reply.failure === null ? data(inDigits(reply.body)) : refusedReply(reply.failure, reply)
     },
   })
 

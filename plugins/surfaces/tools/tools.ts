@@ -19,6 +19,7 @@ import { Tool } from '../../../core/ports/tool.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
 import { callEnclave, enclaveNeeds } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
+import { inDigits } from '../shared/sealed-json.ts'
 import { hex } from '../../shared/sealed-hex.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
 
@@ -131,7 +132,7 @@ const execute = route({
     }
     const { trailer, failure, status, body, retryAfter } = reply
     void billedModel(enclave, trailer).then((served) => pay(trailer, served))
-    if (failure === null) return data(body)
+    if (failure === null) return data(inDigits(body))
     // The enclave never hears why a store refused a file, and calls it a fault that passes.
     const refusal = unkept()
     if (refusal !== null) throw refusal

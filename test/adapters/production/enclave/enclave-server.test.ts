@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { enclaveClient } from '../../../../adapters/production/enclave/enclave-client.ts'
 import { enclaveServer } from '../../../../adapters/production/enclave/enclave-server.ts'
-import { TooMany } from '../../../../core/errors.ts'
+import { TooMany, Unavailable } from '../../../../core/errors.ts'
 import type { Enclave, Grant, SealedReply } from '../../../../core/ports/enclave.ts'
+import { turnsDuring } from '../../../turns-during.ts'
 import { until } from '../../../until.ts'
 
 const grant: Grant = { request: 'r', organization: 'o', user: 'u', key: 'k', models: null }
@@ -57,6 +58,40 @@ t.test('a long body comes in parts of a known length', async (t) => {
     body: unknown
   }
   t.same(body, { length: bytes.length, sum: bytes.length, isWhole: false })
+})
+
+t.test('the bytes of a long answer come on lines of their own, between which others have their turn', async (t) => {
+  for (const length of [262_145, 3_000_001]) {
+    const bytes = Buffer.from(Array.from({ length }, (_, at) => at % 251))
+    const { enclave, requests } = await line(t, async () => reply({ nonce: 'ab', encryptedResponse: bytes }))
+    const call = () => enclave.handle('a', {}, grant, new AbortController().signal)
+    const turns = await turnsDuring(async () => {
+      const { kind, body, ...others } = (await call()) as Extract<SealedReply, { kind: 'body' }>
+      t.same({ kind, ...others }, { kind: 'body', status: 200, failure: null, trailer })
+      t.ok(bytes.equals(body['encryptedResponse'] as Uint8Array), `${length} bytes`)
+      t.equal(body['nonce'], 'ab')
+    })
+    t.ok(turns > length / 100_000, `${turns} turns`)
+    await call()
+    t.equal(requests[0]?.socket, requests[1]?.socket, 'the line is free afterwards')
+  }
+})
+
+t.test('a long answer that ends early is no answer', async (t) => {
+  const bytes = (lines: readonly string[], length: unknown) => ({
+    lines: [JSON.stringify({ ...reply({}), long: { name: 'chunk', length } }), ...lines],
+  })
+  for (const { lines } of [bytes(['AAAA'], 4), bytes(['AAAA', ''], 4), bytes([], 1e12), bytes(['AAAA'], 'many')]) {
+    const folder = await mkdtemp(join(tmpdir(), 'line-'))
+    const socket = join(folder, 'enclave.sock')
+    const server = createServer((_, response) => void response.end(`${lines.join('\n')}\n`)).listen(socket)
+    await once(server, 'listening')
+    const enclave = enclaveClient(socket, null)
+    await t.rejects(enclave.handle('a', {}, grant, new AbortController().signal), Unavailable)
+    await enclave.dispose?.()
+    server.close()
+    await rm(folder, { recursive: true })
+  }
 })
 
 t.test('a long body that nobody reads leaves its connection to the next call', async (t) => {

@@ -7,20 +7,22 @@ import { turnsDuring } from '../../../turns-during.ts'
 const asker = { secret: new Uint8Array(32).fill(7), named: null }
 const jsonOf = (length: number): Uint8Array => Buffer.from(JSON.stringify('a'.repeat(length)))
 
-t.test('a sealed answer of any length opens to its JSON', async (t) => {
-  for (const length of [1, 262_142, 262_143, 3_000_000]) {
+t.test('a sealed answer of any length opens to its JSON, and a long one stays bytes', async (t) => {
+  for (const length of [1, 261_000, 262_143, 3_000_000]) {
     const reply = await printedReply(asker, jsonOf(length), emptyTrailer)
     if (reply.kind !== 'body') throw new Error('frames')
-    const { encryptedResponse, nonce } = reply.body as Readonly<Record<string, string>>
-    const opened = openJson(asker.secret, fromHex(nonce!, 24)!, fromHex(encryptedResponse!, 4_000_000)!)
+    const { encryptedResponse: sealed, nonce } = reply.body
+    t.equal(sealed instanceof Uint8Array, length > 262_000, `the form of ${length} characters`)
+    const bytes = sealed instanceof Uint8Array ? sealed : fromHex(String(sealed), 4_000_000)!
+    const opened = openJson(asker.secret, fromHex(String(nonce), 24)!, bytes)
     t.ok(opened === 'a'.repeat(length), `${length} characters`)
   }
 })
 
-t.test('a long answer is printed in turns of the loop, and a short one at once', async (t) => {
+t.test('a long answer is printed and sealed in turns of the loop, and a short one at once', async (t) => {
   t.notOk(printedReply(asker, jsonOf(1_000), emptyTrailer) instanceof Promise)
-  const turns = await turnsDuring(async () => printedReply(asker, jsonOf(3_000_000), emptyTrailer))
-  t.ok(turns >= 10, `${turns} turns`)
+  const sealing = await turnsDuring(async () => printedReply(asker, jsonOf(3_000_000), emptyTrailer))
+  t.ok(sealing >= 10, `${sealing} turns of sealing`)
   const values = Array.from({ length: 200_000 }, (_, at) => at)
   t.notOk(sealedReply(asker, values.slice(0, 100), emptyTrailer) instanceof Promise)
   const printing = await turnsDuring(async () => sealedReply(asker, values, emptyTrailer))

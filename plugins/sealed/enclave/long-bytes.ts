@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { cipherOf, decipherOf, tagLength } from '../wire/aead.node.ts'
+
+/** Bytes from which on a text is sealed, opened and hashed in turns of the loop. */
+export const longBytes = 256 * 1024
+
+async function* slicesOf(bytes: Uint8Array): AsyncGenerator<readonly [at: number, part: Uint8Array]> {
+  for (let at = 0; at < bytes.length; at += longBytes) {
+    if (at > 0) await freeTurn()
+    yield [at, bytes.subarray(at, at + longBytes)]
+  }
+}
+
+/** Seals in place: the last bytes of the room are for the tag. Gives the same bytes as `seal`. */
+export const sealInTurns = async (key: Uint8Array, nonce: Uint8Array, room: Uint8Array): Promise<Uint8Array> => {
+  const cipher = cipherOf(key, nonce)
+  const length = room.length - tagLength
+  for await (const [at, part] of slicesOf(room.subarray(0, length))) room.set(cipher.update(part), at)
+  cipher.final()
+  room.set(cipher.getAuthTag(), length)
+  return room
+}
+
+/** Null when the bytes do not open, as from `open`. */
+export const openInTurns = async (
+  key: Uint8Array,
+  nonce: Uint8Array,
+  sealed: Uint8Array,
+): Promise<Uint8Array | null> => {
+  const decipher = decipherOf(key, nonce, sealed)
+  const plain = new Uint8Array(sealed.length - tagLength)
+  for await (const [at, part] of slicesOf(sealed.subarray(0, plain.length))) plain.set(decipher.update(part), at)
+  try {
+    decipher.final()
+    return plain
+  } catch {
+    return null
+  }
+}
+
+/** The SHA-256 of pieces behind one another. */
+export const digestInTurns = async (pieces: Iterable<Uint8Array>): Promise<Uint8Array> => {
+  const hash = createHash('sha256')
+  for (const piece of pieces) for await (const [, part] of slicesOf(piece)) hash.update(part)
+  return hash.digest()
+}
