@@ -124,7 +124,10 @@ const codeRange = Number.parseInt(process.versions.v8) > 12 ? 1024 : 0
 const limits = { heap: 512, memory: (1536 + codeRange) * 1024, work: 600, files: 128 }
 
 /** The folders of the code and its packages: the process can read nothing else. */
-const readable = (): readonly string[] => {
+const readable = (): readonly string[] => (readableFolders ??= codeFolders())
+let readableFolders: readonly string[] | null = null
+
+const codeFolders = (): readonly string[] => {
   const { folder } = packagedCode()
   const packages = (createRequire(folder).resolve.paths('yaml') ?? []).filter((path) => existsSync(path))
   return [...new Set([folder, ...packages, ...packages.map((path) => realpathSync(path))])]

@@ -20,7 +20,7 @@ export interface Scene {
   readonly only?: 'long' | 'bench'
   /** Ms that a loop may stand still; 200 when absent. */
   readonly stall?: number
-  /** Bytes above the floor that each process may take; four times the bytes on the wire, or 32 MiB, when absent. */
+  /** Bytes that each process may take at most; four times the bytes on the wire, or 32 MiB, when absent. */
   readonly memory?: number
   /** Gives back how many bytes were sent, and what else was measured; by the clock too where the machine is quiet. */
   play(

@@ -61,8 +61,6 @@ const search: Envelope = {
 const firstLook = (path: string): Scene => ({
   name: `the first look at ${path}, twelve times at once`,
   stall: 60,
-  // The code that makes it is loaded with the first look.
-  memory: 40 * mebibyte,
   async play({ base }) {
     const looks = Array.from({ length: 12 }, async () => (await fetch(base + path)).bytes())
     const documents = await Promise.all(looks)
@@ -200,7 +198,7 @@ const underBounds: readonly Scene[] = [
   ),
 ]
 
-/** A short body with a long answer, which takes at most 256 MiB. */
+/** A short body with a long answer, which takes at most 192 MiB. */
 const longAnswer = (
   name: string,
   path: string,
@@ -208,7 +206,7 @@ const longAnswer = (
   send = (stage: Stage, body: Buffer): Promise<{ readonly status: unknown }> => post(stage, path, body),
 ): Scene => ({
   name,
-  memory: 256 * mebibyte,
+  memory: 192 * mebibyte,
   async play(stage) {
     const ask = async (): Promise<number> => {
       const body = await made(stage)
@@ -370,7 +368,6 @@ const connections: readonly Scene[] = [
   {
     name: '16 unfinished bodies of 31 MB',
     only: 'long',
-    memory: 256 * mebibyte,
     async play(stage) {
       const bytes = 31_000_000
       const sockets = await unfinished(stage, chat, bytes, 16)

@@ -31,6 +31,7 @@ const at = (values: readonly number[], share: number): number => {
 const threadOf = (name: 'attackers' | 'victim', workerData: object): Worker =>
   new Worker(new URL(import.meta.url.replace(/victims\.([jt]s)$/, `${name}.$1`)), { workerData })
 
+/** What a thread gives back for a word. */
 const told = async (thread: Worker, word: unknown): Promise<unknown> => {
   thread.postMessage(word)
   return (await once(thread, 'message'))[0]
@@ -89,7 +90,7 @@ const figureOf = (by: keyof Waited, { besieged, alone, paces }: Seen): Figure =>
 const beside = (attack: AttackName, visit: VisitName): Scene => ({
   name: `${attack}, ${count} at once beside a ${visit}`,
   // Bodies that ended are in memory until the next collection, beside those under way.
-  memory: 128 * mebibyte + count * attacks[attack].bytes,
+  memory: 112 * mebibyte + count * attacks[attack].bytes,
   async play(stage: Stage, twin, quiet) {
     const victim = threadOf('victim', await victimOf(visit, stage))
     const [own, other] = [stage, await twin()].map(({ base, key }) =>

@@ -67,7 +67,7 @@ export const webSockets: readonly Scene[] = [
       }
       return message.length
     },
-    256 * mebibyte,
+    128 * mebibyte,
   ),
   onPeers('a WebSocket with 95,000 unknown keys in a turn', 1, 1, async (peer) => {
     const message = `{"type":"response.create","model":"chatting","input":"a",${unknownKeys}}`

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { OpenFile } from '../../../core/ports/tool.ts'
 import type { EnclaveFiles, EnclaveFile } from '../../../core/ports/enclave.ts'
 import { type NamedKey, type Stored, readNamedKey } from '../wire/binding.ts'
@@ -63,13 +64,21 @@ const openStored = async (
   const labels = { name: labelOf(dek, 'name', name), mime: labelOf(dek, 'mime', mime) }
   const found = await enclaveFiles.content(id, signal)
   if (found === null) throw new Refusal('unreadable_file', 'fileId')
-  const sealed = stored === null ? found : vouched(found, stored)
+  const sealed = inTurns(stored === null ? found : vouched(found, stored))
   const bytes =
     version === '2'
       ? await collected(openContent(dek, sealed), size).catch(unreadable(signal))
       : openWhole(dek, await collected(sealed, size))
   if (bytes === null) throw new Refusal('unreadable_file', 'fileId')
   return { id, name: labels.name, mime: labels.mime, bytes }
+}
+
+/** Each part is hashed and opened in a turn of the loop of its own, however many calls read files. */
+async function* inTurns(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    yield part
+    await freeTurn()
+  }
 }
 
 /** Yields the bytes, and throws unless the caller vouches for exactly these bytes. */

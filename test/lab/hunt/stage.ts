@@ -26,6 +26,16 @@ export interface Stage {
   close(): Promise<void>
 }
 
+/** Chats after which the young generation of a gateway's heap has the size that it has in service. */
+const usualChats = 1_000
+
+const chatted = async (base: string, key: string): Promise<void> => {
+  const body = JSON.stringify({ model: 'chatting', messages: [{ role: 'user', content: 'a'.repeat(2_000) }] })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const one = async () => (await fetch(`${base}/std/chat/completions`, { method: 'POST', headers, body })).text()
+  for (let left = usualChats; left > 0; left -= 8) await Promise.all(Array.from({ length: 8 }, one))
+}
+
 export const openStage = async (more: object = {}, args: readonly string[] = []): Promise<Stage> => {
   const folder = await mkdtemp(join(tmpdir(), 'hunt-'))
   const backend = await startBackend()
@@ -44,6 +54,7 @@ export const openStage = async (more: object = {}, args: readonly string[] = [])
     (await readdir(folder)).find((name) => name.startsWith('sealgate-'))!,
     'enclave.sock',
   )
+  await chatted(base, key)
   const watch = watching(base, gateway, socket, enclave)
 
   return {

@@ -42,7 +42,10 @@ export const playTurn = async (words: Words, given: Given, signal: AbortSignal):
   const own = words.input === null ? [] : itemsIn(words.input)
   /** The items of the whole conversation; null where the input is none. */
   const items = before === null || own === null ? null : joined(before, own)
-  const answer = await ask(words.isWarm ? '/input_tokens' : '', bodyOf(words, items, before === null), signal)
+  // Without a call of a model, only new items are checked: those before were checked in turns of their own.
+  const isNews = words.isWarm && before !== null && before.length > 0 && own !== null
+  const sent = isNews ? (own.length > 0 ? own : someItem) : items
+  const answer = await ask(words.isWarm ? '/input_tokens' : '', bodyOf(words, sent, before === null), signal)
   if (!answer.ok) {
     if (items !== null && words.previous !== null) chain.forget()
     await say(JSON.stringify(await refusalOf(answer, before === null)))
@@ -64,6 +67,9 @@ const bodyOf = ({ members, previous, input }: Words, items: Parts | null, isLost
 ]
 
 const none = Buffer.from('[]')
+
+/** What stands for a conversation that nothing was added to: a list of no items would be refused. */
+const someItem = itemsIn(Buffer.from('"-"'))
 
 const refusalOf = async (answer: Response, isLost: boolean): Promise<JsonObject> => {
   const { error } = parseObject(await answer.text()) ?? {}

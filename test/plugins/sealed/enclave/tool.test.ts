@@ -122,6 +122,17 @@ const read = (t: Test, key: Uint8Array, enclaveFiles: Partial<EnclaveFiles> = {}
   )
 }
 
+t.test('others have their turns between the parts of a stored file', async (t) => {
+  const stored = { size: content.length, hash }
+  const parts = async function* () {
+    for (const byte of content) yield Uint8Array.of(byte)
+  }
+  for (const key of [dek, namedKey(dek, 'file_1', stored)]) {
+    const turns = await turnsDuring(() => read(t, key, { content: async () => parts() }))
+    t.ok(turns >= content.length, `${turns} turns`)
+  }
+})
+
 t.test('a tool reads the file that its caller vouches for', async (t) => {
   const stored = { size: content.length, hash }
   t.match(said(await read(t, namedKey(dek, 'file_1', stored))), { value: { name: 'a.txt', text: /ferry/ } })
