@@ -14,16 +14,16 @@ rmSync(target, { recursive: true, force: true })
 const ownCrypto = `
 const found = globalThis.process?.getBuiltinModule?.('node:crypto') ?? {}
 export default found
-export const { createCipheriv, createDecipheriv, createPrivateKey, createPublicKey, diffieHellman } = found
+export const { createCipheriv, createDecipheriv, createHash, createPrivateKey, createPublicKey, diffieHellman } = found
 `
 /** Names that \`imports\` of package.json gives to Node and to pages, by what each exports. */
-const twofold = { '#aead': 'aead', '#ml-kem': 'mlKem', '#x25519': 'x25519' }
+const twofold = { '#aead': 'aead', '#ml-kem': 'mlKem', '#sha256': 'hashing', '#x25519': 'x25519' }
 
 /** One bundle for both: what runs on OpenSSL is chosen when the module is loaded. */
 const bothWays = {
   name: 'both-ways',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^#(aead|ml-kem|x25519)$/ }, ({ path }) => ({ path, namespace: 'twofold', sideEffects: false }))
+    onResolve({ filter: /^#(aead|ml-kem|sha256|x25519)$/ }, ({ path }) => ({ path, namespace: 'twofold', sideEffects: false }))
     onLoad({ filter: /.*/, namespace: 'twofold' }, ({ path }) => ({
       resolveDir: `${wing}/wire`,
       contents: `

@@ -1,9 +1,9 @@
+import { hashing } from '#sha256'
 import type { Stored } from '../wire/binding.ts'
 import { same } from '../wire/bytes.ts'
 import { openContent, openWhole } from '../wire/file.ts'
 import { type ClearRequests, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
-import { digesting } from './keys.ts'
 import { joinedBytes, read } from './byte-source.ts'
 
 /** The sealed bytes, as the gateway sends them. */
@@ -30,7 +30,7 @@ export async function* exactContent(
   parts: AsyncIterable<Uint8Array>,
   { size, hash }: Stored,
 ): AsyncGenerator<Uint8Array> {
-  const seen = digesting()
+  const seen = hashing()
   let sum = 0
   for await (const part of parts) {
     sum += part.length

@@ -1,3 +1,4 @@
+import { hashing } from '#sha256'
 import { utf8 } from '../wire/bytes.ts'
 import { openLabel } from '../wire/file.ts'
 import { fromHex, toHex } from '../wire/hex.ts'
@@ -13,7 +14,6 @@ import type {
   SealedFile,
   UploadOptions,
 } from './file-shapes.ts'
-import { digesting } from './keys.ts'
 import type { FileContext } from './file-context.ts'
 import type { CheckedRecord } from './record-checks.ts'
 import type { SealParts } from './send-sealed.ts'
@@ -69,7 +69,7 @@ export const fileAccess = (context: FileContext, sealParts: SealParts): FileAcce
     async verify(id, options = {}) {
       const found = await checked(id, options.signal)
       const { client_hash, content } = await fileOf(ask, found, options)
-      const hash = digesting()
+      const hash = hashing()
       for await (const part of content) hash.update(part)
       const wanted = found.proof === null ? client_hash : found.proof.clientHash && toHex(found.proof.clientHash)
       return wanted === null || keys.hash(hash.digest()) === wanted

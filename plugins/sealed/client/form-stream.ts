@@ -1,6 +1,6 @@
+import { hashing } from '#sha256'
 import type { Stored } from '../wire/binding.ts'
 import { utf8 } from '../wire/bytes.ts'
-import { digesting } from './keys.ts'
 
 /** A form with one large part. The form is made while it is read, so it is never held in memory. */
 export interface FormStream {
@@ -30,7 +30,7 @@ export const formStream = (
     type: `multipart/form-data; boundary=${boundary}`,
     async *parts() {
       yield utf8(`${texts(fields)}${part(big, '; filename="sealed"')}content-type: application/octet-stream\r\n\r\n`)
-      const hash = digesting()
+      const hash = hashing()
       let size = 0
       for await (const bytes of content) {
         hash.update(bytes)

@@ -1,10 +1,11 @@
+import { hashing } from '#sha256'
 import { fromHex } from '../wire/hex.ts'
 import { type ClearRequests, type RequestOptions, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { FileAccess } from './files.ts'
 import type { FileContext } from './file-context.ts'
-import { digesting, keysOf } from './keys.ts'
+import { keysOf } from './keys.ts'
 import { type MemoryStore, memoryOf } from './memory.ts'
 import type { CheckedRecord } from './record-checks.ts'
 import type { SealParts } from './send-sealed.ts'
@@ -149,7 +150,7 @@ async function* filesUnder(ask: FileContext['ask'], wanted: string, asking: Requ
 
 /** SHA-256 of the plaintext. The whole file is downloaded for it. */
 const digestOf = async (files: FileAccess, id: string, signal: AbortSignal | undefined): Promise<Uint8Array> => {
-  const digest = digesting()
+  const digest = hashing()
   const { content } = await files.download(id, signal ? { signal } : {})
   for await (const part of content) digest.update(part)
   return digest.digest()
@@ -248,7 +249,7 @@ const binder =
       return false
     }
     const { version, kid, wrapped_dek } = record
-    const [stored, plain] = [digesting(), digesting()]
+    const [stored, plain] = [hashing(), hashing()]
     let size = 0
     async function* told(parts: AsyncIterable<Uint8Array>) {
       for await (const part of parts) {

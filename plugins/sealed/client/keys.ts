@@ -1,5 +1,4 @@
 import { randomBytes } from '@noble/hashes/utils.js'
-import { sha256 } from '@noble/hashes/sha2.js'
 import {
   type Binding,
   type BoundFacts,
@@ -113,10 +112,4 @@ export const keysOf = (hex: string | undefined, wrappedRagDek: string | undefine
 const factsOf = ({ id, version, file_size: size, kid, wrapped_dek }: BoundRecord): BoundFacts | null => {
   const wrappedDek = fromHex(wrapped_dek, 40)
   return wrappedDek === null || !Number.isSafeInteger(size) || size < 0 ? null : { id, version, size, kid, wrappedDek }
-}
-
-/** SHA-256 over a stream, piece by piece. */
-export const digesting = () => {
-  const hash = sha256.create()
-  return { update: (bytes: Uint8Array) => void hash.update(bytes), digest: () => hash.digest() }
 }

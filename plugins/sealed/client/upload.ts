@@ -1,3 +1,4 @@
+import { hashing } from '#sha256'
 import { randomBytes } from '@noble/hashes/utils.js'
 import { type Stored, boundKey, namedKey } from '../wire/binding.ts'
 import { concat, same, utf8 } from '../wire/bytes.ts'
@@ -7,7 +8,6 @@ import { cutBy, SealgateError } from './error.ts'
 import type { FileRecord, SealedFile, UploadOptions } from './file-shapes.ts'
 import type { FileContext } from './file-context.ts'
 import { formStream } from './form-stream.ts'
-import { digesting } from './keys.ts'
 import type { CheckedRecord } from './record-checks.ts'
 import { type RefusalFields, type SealParts, clockOf } from './send-sealed.ts'
 import { type Sendable, type Source, countedBytes, joinedBytes, oneChunk, sourceOf } from './byte-source.ts'
@@ -49,7 +49,7 @@ export const uploader = (
       ...(options.type && { type_hint: options.type }),
     }
     const told = (sent: number) => options.onProgress?.(sent, source.size)
-    const second = digesting()
+    const second = hashing()
     const plain = countedBytes(hashed(source.open(), second), told)
     const content = version === '2' ? sealContent(dek, plain) : oneChunk(sealWhole(dek, await joinedBytes(plain)))
     /** Null unless the whole content was sent. */
@@ -119,7 +119,7 @@ export const indexFields = async (
 }
 
 /** Passes the bytes on and hashes them. */
-async function* hashed(parts: AsyncIterable<Uint8Array>, hash: ReturnType<typeof digesting>) {
+async function* hashed(parts: AsyncIterable<Uint8Array>, hash: ReturnType<typeof hashing>) {
   for await (const part of parts) {
     hash.update(part)
     yield part
@@ -128,7 +128,7 @@ async function* hashed(parts: AsyncIterable<Uint8Array>, hash: ReturnType<typeof
 
 /** The hash comes before the upload, since the gateway compares it before it takes the content. */
 const digestOf = async (source: Source, signal: AbortSignal | undefined): Promise<Uint8Array> => {
-  const hash = digesting()
+  const hash = hashing()
   for await (const part of source.open()) {
     signal?.throwIfAborted()
     hash.update(part)

@@ -1,3 +1,4 @@
+import { hashing } from '#sha256'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, number, same, utf8 } from './bytes.ts'
 import { type Pair, bytesOfPair, holds } from './signature.ts'
@@ -57,7 +58,7 @@ const framed = (label: string, parts: readonly Uint8Array[]): readonly Uint8Arra
 ]
 
 const digestOf = (pieces: readonly Uint8Array[]): Uint8Array => {
-  const hash = sha256.create()
+  const hash = hashing()
   for (const piece of pieces) hash.update(piece)
   return hash.digest()
 }
@@ -78,9 +79,13 @@ export const answerDigest = (nonce: Uint8Array, sealed: Uint8Array): Uint8Array 
 
 /** The digest of all frames of an answer but the last. */
 export const framesDigest = () => {
-  const hash = sha256.create().update(utf8('rvenc-frames/1\0'))
+  const hash = hashing()
+  hash.update(utf8('rvenc-frames/1\0'))
   return {
-    add: (frame: Uint8Array) => void hash.update(number(frame.length, 4)).update(frame),
+    add(frame: Uint8Array): void {
+      hash.update(number(frame.length, 4))
+      hash.update(frame)
+    },
     digest: () => hash.digest(),
   }
 }

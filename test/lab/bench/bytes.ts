@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { hexPieces } from '../../../plugins/shared/hex-pieces.ts'
-import { digesting } from '../../../plugins/sealed/client/keys.ts'
+import { hashing } from '#sha256'
 import { checks } from '../../../plugins/sealed/wire/body.ts'
 import { concat, order, padded, same } from '../../../plugins/sealed/wire/bytes.ts'
 import { fromHex, readHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
@@ -38,7 +38,7 @@ export const bytes = (): readonly string[] => {
     'ordering bytes': [() => order(some, equal), () => Buffer.compare(some, equal)],
     'joining bytes': [() => concat(some, equal), () => Buffer.concat([some, equal])],
     'padding bytes': [() => padded(some, 256), () => Buffer.concat([some, Buffer.alloc(256)])],
-    'hashing bytes': [() => digesting().update(some), () => createHash('sha256').update(some)],
+    'hashing bytes': [() => hashing().update(some), () => createHash('sha256').update(some)],
     'quoted-printable to bytes': [() => unquoted(coded), () => Buffer.from(coded.toString('latin1'), 'latin1')],
   }
   return Object.entries(pairs).map(([name, pair]) => {
