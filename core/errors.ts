@@ -22,9 +22,7 @@ export class GatewayError extends Error {
   readonly status: number = 503
   /** The expectation for each wrong field, never the received value. */
   readonly validator: Validator | null
-  /**
-   * Ms, which answers round up to whole seconds in `Retry-After`. Null where no time is known, or none helps.
-   */
+  /** Ms, which answers round up to whole seconds in `Retry-After`. Null where no time is known, or none helps. */
   readonly retryAfter: number | null
   readonly code: string | null
   readonly told: string | null
@@ -41,9 +39,7 @@ export class GatewayError extends Error {
   }
 }
 
-/**
- * The caller's own fault, status 400. The same request fails again, so clients must not repeat the request.
- */
+/** The caller's own fault, status 400. The same request fails again, so clients must not repeat the request. */
 export class BadRequest extends GatewayError {
   override readonly status = 400
 }
@@ -60,8 +56,7 @@ const flaws: Readonly<Record<Flaw, string>> = { password: 'Expected none', forma
 export class Unreadable extends BadRequest {
   readonly flaw: Flaw | null
 
-  constructor(facts: Facts & { readonly flaw?: Flaw | null } = {}) {
-    const { flaw = null, ...rest } = facts
+  constructor({ flaw = null, ...rest }: Facts & { readonly flaw?: Flaw | null } = {}) {
     super('The file could not be read', flaw === null ? rest : { ...rest, validator: { [flaw]: flaws[flaw] } })
     this.flaw = flaw
   }
@@ -140,6 +135,8 @@ export interface FailedFacts extends Facts {
   readonly again?: boolean
   /** What the backend answered with, when it answered. */
   readonly answered?: number | null
+  /** True where the model spoilt this one answer, which says nothing against the backend. */
+  readonly backendWorks?: boolean
 }
 
 /** A backend or an issuer failed, or gave a bad answer: status 503 where time heals the fault, else 502. */
@@ -147,12 +144,14 @@ export class UpstreamFailed extends GatewayError {
   override readonly status: number
   readonly again: boolean
   readonly answered: number | null
+  readonly backendWorks: boolean
   /** The backend that failed; null while no search has seen the fault. */
   attempted: { readonly backend: string; readonly model: string } | null = null
   constructor(message = 'Upstream service failed', facts: FailedFacts = {}) {
     super(message, facts)
     this.again = facts.again ?? false
     this.answered = facts.answered ?? null
+    this.backendWorks = facts.backendWorks ?? false
     this.status = this.again && this.code === null && isPassing(this.answered) ? 503 : 502
   }
 }

@@ -5,6 +5,7 @@ import { mergedState, quantile } from '../plugins/surfaces/admin/merged.ts'
 import { unused } from '../plugins/surfaces/admin/records.ts'
 import { breaker } from '../core/inference/routing/breaker.ts'
 import { use } from '../core/plugin.ts'
+import gemini from '../plugins/providers/gemini.ts'
 import openai from '../plugins/providers/openai.ts'
 import { running } from './environments.ts'
 import type { Take } from './fakes/recorded.ts'
@@ -97,6 +98,41 @@ t.test('a backend tells its calls, faults, times and use', async (t) => {
   t.type(seen.p50_ms, 'number')
   t.type(seen.first_token_p50_ms, 'number')
   t.match(seen.used, { requests: 2, input: 38, cost: 0.0185 }, 'the price of one, and of the other none')
+})
+
+t.test('an answer that its model spoilt closes the backend for nobody', async (t) => {
+  let reason = 'MALFORMED_FUNCTION_CALL'
+  const said = (text: string, finishReason?: string) =>
+    JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason }] })
+  const house = await backend(t, ({ path }) =>
+    path.includes('stream')
+      ? {
+          headers: { 'content-type': 'text/event-stream' },
+          body: `data: ${said('a')}\n\ndata: ${said('b', reason)}\n\n`,
+        }
+      : { headers: json, body: said('hello', reason) },
+  )
+  const gateway = await running(
+    t,
+    { ...memory({ network: true }), upstreams: [use(gemini, { apiKey: 'k', baseUrl: house.url }, 'house')] },
+    {
+      routing: { retries: 1, breaker: { faults: 3, ratio: 0.9, rest: 60_000 } },
+      models: { small: { upstreams: [{ provider: 'house', model: 'own' }] } },
+    },
+  )
+  const chat = async (stream: boolean): Promise<string> => {
+    const messages = [{ role: 'user', content: 'hi' }]
+    const answer = await gateway.call('POST', '/v1/chat/completions', { model: 'small', stream, messages })
+    return `${answer.status} ${await answer.text()}`
+  }
+  for (const stream of [false, true, false, true]) t.match(await chat(stream), stream ? /"error"/ : /^503/)
+  t.equal(house.asked.length, 6, 'each whole answer is tried again')
+  reason = 'STOP'
+  for (const stream of [false, true]) t.match(await chat(stream), /^200 .*"finish_reason":"stop"/s)
+  reason = ''
+  for (let calls = 0; calls < 3; calls++) await chat(false)
+  reason = 'STOP'
+  t.match(await chat(false), /^503/, 'an answer that ends without a reason is a fault of the backend')
 })
 
 t.test('a breaker that opened is seen, rests, and is woken', async (t) => {

@@ -79,10 +79,11 @@ export const beginAttempt = <T, A extends Ability>(plan: AttemptPlan<T, A>, cloc
 /** The status with which the backend answered; null when it did not. */
 export const statusOf = (fault: unknown): number | null => (fault instanceof UpstreamFailed ? fault.answered : null)
 
-/** What a fault says of the backend. A refused request, a refused credential of the caller's and a full queue are signs of life. */
+/** What a fault says of the backend. Refused requests and credentials, full queues and spoilt answers are signs of life. */
 export const judgeFault = (breaker: Breaker, pass: Pass, fault: unknown, now: number): void => {
   if (fault instanceof BadRequest) breaker.ok(pass)
   else if (fault instanceof Unauthorized || fault instanceof Forbidden) breaker.ok(pass)
+  else if (fault instanceof UpstreamFailed && fault.backendWorks) breaker.ok(pass)
   else if (fault instanceof TooMany || (fault instanceof UpstreamFailed && fault.answered === 429)) breaker.left(pass)
   else breaker.fault(pass, now, fault)
 }

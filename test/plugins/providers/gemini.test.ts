@@ -356,7 +356,8 @@ t.test('each reason of the vendor becomes a reason of the common format', async 
     for (const stream of [false, true]) {
       const take = stream ? { headers: sse, body: `data: ${body}\r\n\r\n` } : { headers: json, body }
       const { chat } = await exchange(t, take)
-      await t.rejects(chat({}, stream), { name: 'UpstreamFailed', again: true }, String(reason))
+      const fault = { name: 'UpstreamFailed', again: true, backendWorks: reason !== undefined }
+      await t.rejects(chat({}, stream), fault, String(reason))
     }
   }
   const blocked = await vector('gemini/blocked.json')

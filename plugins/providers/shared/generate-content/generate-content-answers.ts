@@ -2,6 +2,7 @@ import { print } from '../../../../core/dialects/json.ts'
 import { exact } from '../../../shared/long-numbers.ts'
 import type { Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
+import { UpstreamFailed } from '../../../../core/errors.ts'
 import { garbled, parseExact, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
@@ -34,18 +35,20 @@ export const blockOf = ({ promptFeedback }: Said): string | null => {
   return typeof blockReason === 'string' ? blockReason : null
 }
 
-/** Whatever else they end with is no end of an answer: a call that went wrong, or no reason at all. */
+/** Whatever else they end with is no end of an answer. A reason of its own, such as a malformed call, is the model's slip. */
 const reasonOf = (reason: string, called: boolean): string => {
   const ours = reasons[reason]
-  if (ours === undefined) throw garbled('The answer was broken off')
+  if (ours === undefined) {
+    const cause = new Error('The answer was broken off')
+    throw new UpstreamFailed(undefined, { again: true, backendWorks: reason !== '', cause })
+  }
   return ours === 'stop' && called ? 'tool_calls' : ours
 }
 
 /** Throws the fault that an answer of status 200 may still tell, and UpstreamFailed for another form. */
 export const saidOf = (body: JsonObject): Said => {
   if (body['error'] != null) throw toldFault(body['error'])
-  if (body['candidates'] !== undefined && !Array.isArray(body['candidates']))
-    throw garbled('No candidates in the answer')
+  if (!Array.isArray(body['candidates'] ?? [])) throw garbled('No candidates in the answer')
   return body
 }
 
@@ -184,7 +187,7 @@ const headOf = ({ responseId, modelVersion }: Said, { model, clock, random }: Re
   model: typeof modelVersion === 'string' ? modelVersion : model,
 })
 
-const refused = (reason: string): JsonObject => ({ finish_reason: 'content_filter', native_finish_reason: reason })
+const refused = (reason: string) => ({ finish_reason: 'content_filter', native_finish_reason: reason })
 
 /** A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates. */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
@@ -195,18 +198,16 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   const choices = candidates.map((candidate, at) => {
     const { tool_calls, ...fields } = messageOf(candidate.content?.parts ?? [], () => made(reading.random, 'call_'))
     const calls = tool_calls.length > 0
-    const content = calls ? null : ''
-    const message: Message = { role: 'assistant', content, ...fields, ...(calls && { tool_calls }) }
+    const message: Message = { role: 'assistant', content: calls ? null : '', ...fields, ...(calls && { tool_calls }) }
     const finish_reason = reasonOf(candidate.finishReason ?? '', calls)
     return { index: candidate.index ?? at, message, finish_reason, ...moreOf(candidate) }
   })
-  const message: Message = { role: 'assistant', content: '' }
   return {
     ...restOf(answer),
     ...headOf(answer, reading),
     object: 'chat.completion',
     choices:
-      choices.length > 0 ? choices : [{ index: 0, message, finish_reason: 'content_filter', ...refused(block!) }],
+      choices.length > 0 ? choices : [{ index: 0, message: { role: 'assistant', content: '' }, ...refused(block!) }],
     usage: usageIn(answer),
   }
 }
@@ -251,7 +252,7 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
     if (choices.length > 0) into.push({ ...chunk, choices })
     else if (block !== null) {
       calls.set(0, 0)
-      into.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null, ...refused(block) }] })
+      into.push({ ...chunk, choices: [{ index: 0, delta: {}, ...refused(block) }] })
     }
     if (answer.usageMetadata && calls.size > 0 && open.size === 0) {
       into.push({ ...head, object: chunk.object, choices: [], usage: usageIn(answer) })
