@@ -7,6 +7,8 @@ import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLim
 const amount = v.pipe(v.number(), v.finite('a finite number'), v.minValue(0))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 const ms = v.pipe(v.number(), v.integer(), v.minValue(1))
+/** Ms of a timer: Node rings at once beyond 24.8 days. The rest of that time is for what is added to a setting. */
+export const timer = (least = 1) => v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(24 * 86_400_000))
 const mib = 1024 * 1024
 const gib = 1024 * mib
 
@@ -266,10 +268,7 @@ export type Limits = Settings['limits']['key']
 /** Budgets alone, for teams and for the whole gateway. */
 export type Budgets = Settings['limits']['gateway']
 
-/**
- * The port of the checked settings. Each generation has its own; parts that outlive reloads see those of the
- * start.
- */
+/** The port of the checked settings. Each generation has its own; parts that outlive reloads see those of the start. */
 export const Settings = one<Settings>('Settings')
 
 /** How a section knows its rows among the models. */

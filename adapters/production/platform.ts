@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import { Fetch, Log } from '../../core/ports/platform.ts'
+import { timer } from '../../core/settings.ts'
 import { isPermit } from './network/egress.ts'
 import { levels, standardOutput, writeLog } from './log/log.ts'
 import { isTerminal } from './screen/style.ts'
@@ -15,14 +16,7 @@ const outsides = lazy(() => import('./network/fetch-outside.ts'))
 const count = v.pipe(v.number(), v.integer(), v.minValue(1))
 
 /** Checked at the start: a mistyped range would otherwise show itself only by calls that fail. */
-const permit = v.pipe(
-  v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && !isPermit(dataset.value)) {
-      addIssue({ expected: 'a host name, an address or a CIDR range', message: 'Not a host, an address or a range' })
-    }
-  }),
-)
+const permit = v.pipe(v.string(), v.check(isPermit, 'a host name, an address or a CIDR range'))
 
 /** Two doors: `upstream` reaches configured backends, and `outside` public addresses that a caller names. */
 export const fetch = plugin({
@@ -35,7 +29,7 @@ export const fetch = plugin({
         /** Of an answer's body, decompressed. */
         bytes: v.optional(count, 10 * 1024 * 1024),
         /** Ms from the call to the end of the body. */
-        time: v.optional(count, 15_000),
+        time: v.optional(timer(), 15_000),
         /** Hosts and ranges that may be reached although they are private. */
         allow: v.optional(v.array(permit), []),
       }),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 import { Clock, Log } from '../../core/ports/platform.ts'
+import { timer } from '../../core/settings.ts'
 import { postgresAddress } from './postgres/address.ts'
 import { decodeJson, decodeText, encodeJson, encodeText } from './postgres/encoding.ts'
 import { buildIndexes } from './postgres/indexing.ts'
@@ -41,7 +42,7 @@ export default plugin({
     ),
     connections: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10),
     /** In ms: the wait for a connection, and again for an answer. */
-    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
+    patience: v.optional(timer(), 5_000),
   }),
   needs: { clock: Clock, log: Log },
   create: ({ clock, log }, { url, schema: bare, connections, patience }): MetadataStore => {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { MetadataStore, type Kind, type Query, type Row } from '../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../core/ports/platform.ts'
+import { timer } from '../../core/settings.ts'
 import { connection } from './redis/connection.ts'
 import { encodeText, sortKey } from './redis/encoding.ts'
 import { indexStates } from './redis/indexes.ts'
@@ -34,7 +35,7 @@ export default plugin({
     /** The prefix of all keys, in braces: a cluster keeps all keys in one place. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** In ms: after this time without an answer, Redis counts as down. */
-    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 5_000),
+    patience: v.optional(timer(), 5_000),
   }),
   needs: { clock: Clock, log: Log, random: Random },
   create: ({ clock, log, random }, { url, prefix, patience }): MetadataStore => {

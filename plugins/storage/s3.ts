@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { plugin } from '../../core/plugin.ts'
 import { BlobStore } from '../../core/ports/blob-store.ts'
 import { Clock, Fetch, Log, Random } from '../../core/ports/platform.ts'
+import { timer } from '../../core/settings.ts'
 import { neverAborted, openBucket, type Bucket, refusal } from './s3/bucket.ts'
 import { openHead, readOn } from './s3/download.ts'
 import { isOwnKey, keyOf } from './s3/keys.ts'
@@ -32,7 +33,7 @@ export default plugin({
     secretAccessKey: filled,
     sessionToken: v.optional(v.string(), ''),
     /** In ms: after this time without an answer, or between two chunks of one, S3 counts as down. */
-    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 15_000),
+    patience: v.optional(timer(), 15_000),
   }),
   needs: { fetch: Fetch, clock: Clock, random: Random, log: Log },
   create: (platform, { bucket: name, region, endpoint, addressing, patience, ...keys }): BlobStore => {

@@ -8,6 +8,7 @@ import {
   type SettingsInput,
   SettingsShape,
   modelsWith,
+  timer,
 } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
@@ -36,7 +37,6 @@ const place = v.pipe(
     }
   }),
 )
-const ms = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** What stands among the models and is none. */
 type ModelRow = RowInputs[keyof RowInputs] & { readonly upstreams?: undefined }
@@ -60,9 +60,9 @@ export const ConfigShape = v.strictObject({
       host: v.optional(v.string(), '127.0.0.1'),
       port: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), 8787),
       /** In ms after SIGTERM: new connections are still accepted, so that load balancers notice. */
-      linger: v.optional(ms, 1_000),
+      linger: v.optional(timer(0), 1_000),
       /** In ms after SIGTERM: the time for running requests. */
-      drain: v.optional(ms, 600_000),
+      drain: v.optional(timer(0), 600_000),
     }),
     {},
   ),
@@ -82,10 +82,8 @@ export const ConfigShape = v.strictObject({
       ...SettingsShape.entries.limits.wrapped.entries,
       /** The Redis that shares limits and cache. Without it, each process has its own. */
       redis: v.optional(redisAddress),
-      /**
-       * In ms: after this time without an answer, Redis counts as down. A request waits at most this long for Redis.
-       */
-      patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
+      /** In ms: after this time without an answer, Redis counts as down. A request waits at most this long for Redis. */
+      patience: v.optional(timer(), 40),
       whenDown: v.optional(
         v.strictObject({
           places: v.optional(mode),

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
+import { timer } from '../../../core/settings.ts'
 import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { connectRedis } from './redis.ts'
 
@@ -15,7 +16,7 @@ export default plugin({
     /** The prefix of every key. */
     prefix: v.optional(v.pipe(v.string(), v.regex(/^[\w:.-]+$/, 'letters, digits and : . - _')), 'sealgate'),
     /** In ms: after this time without an answer, Redis counts as down. */
-    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
+    patience: v.optional(timer(), 40),
   }),
   needs: { log: Log },
   create: ({ log }, { url, prefix, patience }): Cache => {

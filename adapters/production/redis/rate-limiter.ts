@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
 import { Clock, Log } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
+import { timer } from '../../../core/settings.ts'
 import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { connectRedis, type Client } from './redis.ts'
 
@@ -113,7 +114,7 @@ export default plugin({
       {},
     ),
     /** In ms: after this time without an answer, Redis counts as down. */
-    patience: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 40),
+    patience: v.optional(timer(), 40),
   }),
   needs: { clock: Clock, log: Log },
   create: ({ clock, log }, { url, prefix, whenDown, patience }): RateLimiter => {

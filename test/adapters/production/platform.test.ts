@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import * as memory from '../../../adapters/memory/platform.ts'
 import * as production from '../../../adapters/production/platform.ts'
+import cache from '../../../adapters/production/redis/cache.ts'
+import rateLimiter from '../../../adapters/production/redis/rate-limiter.ts'
 import { writeLog } from '../../../adapters/production/log/log.ts'
 import { type FileWriter, bufferedLines } from '../../../adapters/production/log/buffered-writer.ts'
 import { UpstreamFailed } from '../../../core/errors.ts'
@@ -103,6 +105,19 @@ t.test('a setting that is wrong stops the boot', async (t) => {
   // @ts-expect-error The compiler refuses these settings, too.
   t.throws(() => use(production.log, { level: 'all' }), /level/)
   t.doesNotThrow(() => use(production.fetch, { outside: { allow: ['10.0.0.0/8', '::1', 'wiki.internal'] } }))
+})
+
+t.test('a time that no timer of Node holds stops the boot', async (t) => {
+  const days = 24 * 86_400_000
+  const url = 'redis://127.0.0.1:9'
+  for (const { of, ms } of [
+    { of: 'outside', ms: (time: number) => use(production.fetch, { outside: { time } }) },
+    { of: 'cache', ms: (patience: number) => use(cache, { url, patience }) },
+    { of: 'limits', ms: (patience: number) => use(rateLimiter, { url, patience }) },
+  ]) {
+    t.throws(() => ms(days + 1), / expected 2073600000 or less$/, of)
+    t.doesNotThrow(() => ms(days), of)
+  }
 })
 
 t.test('calls one after the other share a socket', async (t) => {
