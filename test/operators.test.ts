@@ -1,5 +1,6 @@
 import './fakes/unwatched.ts'
 import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { surfaceNames } from '../adapters/production/config/surfaces.ts'
@@ -121,6 +122,42 @@ t.test('a check names the one of several enclaves that is gone', { timeout: 120_
   t.match(await commands({ SEALGATE_DATA: join(folder, 'data') })('check', file), {
     code: 1,
     stdout: '✓ enclave: dev\n✓ enclave.connect.0: it answers\n✗ enclave.connect.1: the socket is not there (ENOENT)\n',
+  })
+})
+
+t.test('a store that cannot be opened is a fault of the check, at its place', { timeout: 120_000 }, async (t) => {
+  const file = join(t.testdir(), 'sealgate.json')
+  const run = commands({ SEALGATE_DATA: join(t.testdirName, 'data') })
+  const metadata = { use: 'sqlite', file: join(file, 'rows.db') }
+  await writeFile(file, JSON.stringify({ providers: {}, enclave: null, storage: { metadata } }))
+  const { code, stdout, stderr } = await run('check', file)
+  t.equal(code, 1)
+  t.match(stdout, /^\S+sealgate\.json:1:\d+ storage\.metadata: sqlite: the file cannot be opened; [^\n]+\n1 fault\n$/)
+  t.equal(stderr, '')
+  t.match(await run('check', file, '--offline'), { code: 0, stdout: `${file}: no faults\n` })
+})
+
+t.test('a check waits for no enclave where none is there', { timeout: 120_000 }, async (t) => {
+  const file = join(t.testdir(), 'sealgate.json')
+  const run = commands({ SEALGATE_DATA: join(t.testdirName, 'data') })
+  const [gone, silent] = ['/nowhere.sock', join(await folderOf(t), 's.sock')]
+  const rehearsal = { use: 'rehearsal' }
+  const check = async (...connect: readonly string[]) => {
+    await writeFile(file, JSON.stringify({ providers: { rehearsal }, enclave: { connect } }))
+    const began = performance.now()
+    const { code, stdout } = await run('check', file)
+    return { code, ms: performance.now() - began, lines: stdout.split('\n').slice(3) }
+  }
+  const dead = await check(gone, gone)
+  t.match(dead, { code: 1, lines: [/^✓ providers\.rehearsal: /, /^✗ enclave\.connect\.0: the socket is not there/] })
+  t.notMatch(dead.lines.join('\n'), '✗ enclave: ', 'each of them has its line')
+  t.ok(dead.ms < 8_000, `${dead.ms} ms`)
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(silent, resolve))
+  t.teardown(() => server.close())
+  t.match(await check(silent), {
+    code: 1,
+    lines: [/^✓ providers\.rehearsal: /, '✗ enclave.connect.0: no answer in time'],
   })
 })
 

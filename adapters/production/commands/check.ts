@@ -7,6 +7,8 @@ import { type Survey, survey } from '../survey.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { configFromEnv } from '../config/env-config.ts'
 import { everyFault } from '../config/every-fault.ts'
+import type { Fault } from '../config/faults.ts'
+import { faultsOfStart } from '../config/file-faults.ts'
 import { pluginNames } from '../config/load-plugin.ts'
 import { withOverrides } from '../config/overrides.ts'
 import { dataFolder, faultLines, namedFile } from '../config/read-config.ts'
@@ -19,6 +21,8 @@ import { refuseMoreArguments } from './with-gateway.ts'
 
 /** In ms: the longest wait for backends, stores and the enclave. */
 const patienceMs = 10_000
+/** In ms: an enclave that is connected to and tells no keys by then is gone. */
+const silenceMs = 5_000
 
 /**
  * Lists every fault of a configuration and tries its backends, stores and enclave. Exit code 1 when a fault is found.
@@ -33,31 +37,39 @@ export const check = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
   const file = positionals[0] ?? env['SEALGATE_CONFIG'] ?? ''
   const parsed = file === '' ? null : await namedFile(file)
   const config = withOverrides((parsed?.value ?? configFromEnv(env, pluginNames('tools'))) as object, env)
-  const faults = await everyFault(config, env)
   const shown = file === '' ? 'environment' : file
-  if (faults.length > 0) {
+  const refuse = (faults: readonly Fault[]): void => {
     process.exitCode = 1
-    return print(faultLines(shown, faults, parsed))
+    print(faultLines(shown, faults, parsed))
   }
+  const faults = await everyFault(config, env)
+  if (faults.length > 0) return refuse(faults)
+  const made = values.offline ? null : await make(checkedConfig(config, env), env).catch(faultsOfStart)
+  if (made !== null && !('gateway' in made)) return refuse(made)
   print(`${shown}: no faults`)
-  if (!values.offline) await reach(checkedConfig(config, env), env)
+  if (made !== null) await reach(made)
 }
 
-/** Makes a gateway without a port, asks what it reaches, and closes it again. */
-const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
-  const silent = { ...config, log: { level: 'silent' as const } }
+/** A gateway without a port. It would wait for the start of enclaves that are all gone, so they are left out. */
+const make = async (sound: Config, env: NodeJS.ProcessEnv) => {
+  const enclaves = await tryEnclaves(sound, AbortSignal.timeout(silenceMs))
+  const sealing = sound.sealing && (enclaves.length === 0 || enclaves.some(({ fault }) => fault === null))
+  const config = { ...sound, log: { level: 'silent' as const }, sealing }
   // The faults of a configuration come before the gateway is loaded.
   const [{ createGateway }, { production }] = await Promise.all([
     import('../../../core/gateway.ts'),
     import('../index.ts'),
   ])
-  const gateway = createGateway(await production(silent, dataFolder(env)), settingsOf(silent))
+  return { config, enclaves, gateway: createGateway(await production(config, dataFolder(env)), settingsOf(config)) }
+}
+
+/** Asks what a gateway reaches, and closes it again. */
+const reach = async ({ config, enclaves, gateway }: Awaited<ReturnType<typeof make>>): Promise<void> => {
   try {
     const signal = AbortSignal.timeout(patienceMs)
-    const [found, redis, enclaves, tried, unpriced] = await Promise.all([
+    const [found, redis, tried, unpriced] = await Promise.all([
       survey(gateway.supply, signal),
       tryRedis(config),
-      tryEnclaves(config, signal),
       tryEnclaveBackends(config, signal),
       holdsMoney(config) ? unpricedModels(gateway, signal) : [],
     ])
@@ -68,9 +80,7 @@ const reach = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
       ...tried.map(({ name, fault }) => triedPart(`enclave.providers.${name}`, fault, 'verified')),
       ...unpriced,
     ]
-    print(
-      lines.map(({ name, fault, fine }) => (fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)).join('\n'),
-    )
+    for (const { name, fault, fine } of lines) print(fault === null ? `✓ ${name}: ${fine}` : `✗ ${name}: ${fault}`)
     if (lines.some(({ fault }) => fault !== null)) process.exitCode = 1
   } finally {
     await gateway.close().catch((error: unknown) => process.stderr.write(`sealgate: ${errorText(error)}\n`))

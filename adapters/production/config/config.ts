@@ -26,17 +26,8 @@ const upstream = v.looseObject({
 const mode = v.picklist(['open', 'closed'])
 /** In bytes of a unix socket's path: the system silently cuts a longer path. */
 export const mostSocketPathBytes = 103
-const place = v.pipe(
-  v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && dataset.value.startsWith('/') && Buffer.byteLength(dataset.value) > mostSocketPathBytes) {
-      addIssue({
-        expected: `the path of a socket, of ${mostSocketPathBytes} bytes at most`,
-        message: 'Too long for a socket',
-      })
-    }
-  }),
-)
+const isShort = (at: string): boolean => !at.startsWith('/') || Buffer.byteLength(at) <= mostSocketPathBytes
+const place = v.pipe(v.string(), v.check(isShort, `the path of a socket, of ${mostSocketPathBytes} bytes at most`))
 
 /** What stands among the models and is none. */
 type ModelRow = RowInputs[keyof RowInputs] & { readonly upstreams?: undefined }
