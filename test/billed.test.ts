@@ -258,6 +258,53 @@ t.test('each part of a rescued stream has the price of its own backend', async (
   t.match(await ask(), { backend: 'a', input: 150_000, output: 6, cost: before }, 'nobody goes on')
 })
 
+t.test('prompts of a decision that another backend answers have the price of their own backend', async (t) => {
+  let prompts = 0
+  const talking = (name: string, vendor: string, fails: (prompt: number) => boolean): Upstream => ({
+    name,
+    vendor,
+    models: async () => [],
+    async chat() {
+      if (fails(++prompts)) throw failed(500)
+      const top_logprobs = ['yes', 'no'].map((token) => ({ token, logprob: Math.log(0.4) }))
+      const logprobs = { content: [{ ...top_logprobs[0]!, top_logprobs }] }
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'length', logprobs }]
+      const usage = { prompt_tokens: 100, completion_tokens: 1, total_tokens: 101 }
+      return { kind: 'completion', completion: { ...chunk({}), choices, usage } }
+    },
+  })
+  const chain = [
+    { provider: 'a', model: 'gpt-4.1' },
+    { provider: 'b', model: 'gemini-2.5-pro', priority: 2 },
+  ]
+  const questions = Object.fromEntries(['p', 'q'].map((id) => [id, { type: 'noul', instructions: `Is it ${id}?` }]))
+  const part = { input: 100, output: 1 }
+  for (const [answers, status, used] of [
+    [4, 200, { backend: 'b', input: 3 * 100, output: 3, cost: 100 * 2 + 8 + 200 * 1.25 + 2 * 10 }],
+    [3, 503, { backend: 'b', input: 2 * 100, output: 2, cost: 100 * 2 + 8 + 100 * 1.25 + 10 }],
+    [0, 503, { backend: 'a', ...part, cost: 100 * 2 + 8 }],
+  ] as const) {
+    prompts = 0
+    const upstreams = [
+      given(Upstream, 'a', () => talking('a', 'openai', (prompt) => prompt > 1)),
+      given(Upstream, 'b', () => talking('b', 'gemini', (prompt) => prompt > answers)),
+    ]
+    const models = { small: { decide: true, upstreams: chain } }
+    const gateway = await house(t, { upstreams }, { models, routing: { retries: 0 } })
+    const answer = await gateway.call('POST', '/compat/v1/decision', { model: 'small', state: 'Hi', questions })
+    const text = await answer.text()
+    t.equal(answer.status, status, text)
+    if (status === 200) t.match(text, '"usage":{"input_tokens":300,"output_tokens":3}', 'the caller is told all of it')
+    t.match(await gateway.next(), used, `${answers} prompts`)
+  }
+  prompts = 0
+  const upstreams = [given(Upstream, 'a', () => talking('a', 'openai', (prompt) => prompt === 2))]
+  const models = { small: { decide: true, upstreams: [chain[0]!] } }
+  const gateway = await house(t, { upstreams }, { models, routing: { retries: 1 } })
+  await (await gateway.call('POST', '/compat/v1/decision', { model: 'small', state: 'Hi', questions })).text()
+  t.match(await gateway.next(), { input: 3 * 100, output: 3, cost: 3 * (200 + 8) }, 'and where it is tried again')
+})
+
 t.test('images cost what was drawn where nobody counts, and not what was wanted', async (t) => {
   const drawer: Upstream = {
     name: 'a',

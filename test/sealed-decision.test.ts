@@ -9,9 +9,11 @@ import type { CheckedReceipt } from '../plugins/sealed/client/receipts.ts'
 import { fromHex } from '../plugins/sealed/wire/hex.ts'
 import { parseKeyset } from '../plugins/sealed/wire/keyset.ts'
 import { agent, toolHouse } from './fakes/agent.ts'
+import { chunk, failed } from './fakes/backends.ts'
 import { sealing } from './fakes/proxied.ts'
 import { craftedText, opened } from './fakes/sealing.ts'
 import { traces } from './fakes/traces.ts'
+import { given } from './fitted.ts'
 import { until } from './until.ts'
 
 const sizeOf = (question: Question): number =>
@@ -206,6 +208,44 @@ t.test('it is paid for as a decision in the clear is', async (t) => {
   await until(async () => (await usage()).includes('"sure"'))
   t.match(await usage(), /"input":11\b/)
 })
+
+t.test(
+  'prompts that a backend answered before another one decided are paid for, at the price of the model',
+  async (t) => {
+    let prompts = 0
+    const talking = (name: string, answers: number) =>
+      given(Upstream, name, () => ({
+        name,
+        models: async () => [],
+        async chat() {
+          if (++prompts > answers) throw failed(500)
+          const top_logprobs = ['yes', 'no'].map((token) => ({ token, logprob: Math.log(0.4) }))
+          const logprobs = { content: [{ ...top_logprobs[0]!, top_logprobs }] }
+          const choices = [
+            { index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'length', logprobs },
+          ]
+          const usage = { prompt_tokens: 100, completion_tokens: 1, total_tokens: 101 }
+          return { kind: 'completion', completion: { ...chunk({}), choices, usage } }
+        },
+      }))
+    const priced = (price: number) => ({
+      price_config: { confidential: { x: { prompt_price_per_k: price, completion_price_per_k: price } } },
+      ...{ decide: true, confidential: true },
+      upstreams: [{ provider: 'a' }, { provider: 'b', priority: 2 }],
+    })
+    const settings = { models: { small: priced(1), large: priced(100) }, routing: { retries: 0 } }
+    const house = await toolHouse(t, [], { upstreams: [talking('a', 1), talking('b', 4)], settings })
+    const client = connect({ baseUrl: house.base, apiKey: house.key, policy: { allowInsecureDev: true } })
+    const asked = { p: { type: 'noul', instructions: 'P?' }, q: { type: 'noul', instructions: 'Q?' } } as const
+    const { usage } = (await client.decisions.create({ model: 'small', state: 'Hi', questions: asked })) as {
+      usage: object
+    }
+    t.match(usage, { input_tokens: 300, output_tokens: 3 })
+    const rows = async () => (await house.call('GET', '/admin/usage')).text()
+    await until(async () => (await rows()).includes('"small"'))
+    t.match(await rows(), /"input":300,"output":3\b.*"cost":0?\.303\b/)
+  },
+)
 
 t.test('an agent decides by the tool', async (t) => {
   const scene = await stage(t)

@@ -5,6 +5,7 @@ import { printAnswered } from '../../shared/decisions/typed-decision-answer.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import { decide } from '../../shared/decisions/decide.ts'
 import type { DecisionNeeds } from '../../shared/decisions/decide-once.ts'
+import { totalUsage } from '../../shared/total-usage.ts'
 import { picturesWithin } from '../../shared/decisions/media.ts'
 import { provenBy } from '../../../core/inference/proven.ts'
 import type { Catalog } from '../../../core/inference/models/catalog.ts'
@@ -32,10 +33,7 @@ const requestOf = ({ ordered = null }: OpenedRequest): DecisionRequest => {
 const modelFor = async (name: string, catalog: Catalog, grant: Grant, signal: AbortSignal): Promise<string> => {
   if (name !== latest || (await catalog.find(name, signal)) !== null) return name
   const first = (await catalog.list(signal)).find(
-    (entry) =>
-      entry.settings.confidential &&
-      entry.does.has('decide') &&
-      (grant.models === null || grant.models.includes(entry.name)),
+    (entry) => entry.settings.confidential && entry.does.has('decide') && (grant.models?.includes(entry.name) ?? true),
   )
   return first?.name ?? name
 }
@@ -63,7 +61,8 @@ export const decideSealed = async (
   const { provider, questions, state, samples, steps } = request
   let trailer: Trailer = { model: entry.name, backend: null, usage: null, audioSeconds: null }
   const settle = async (usage: Trailer['usage'], backend: string | null) =>
-    void (trailer = { ...trailer, usage, backend })
+    // Prices of sealed models are those of the gateway, whichever backend answers.
+    void (trailer = { ...trailer, usage: usage && totalUsage([usage]), backend })
   const noting: DecisionNeeds['inference'] = {
     async run(task, ask, signal) {
       const found = await inference.run(task, ask, signal)

@@ -7,6 +7,7 @@ import { checkDistribution } from './decision-answer.ts'
 import { decideByChat } from './decide-by-chat.ts'
 import type { Inference } from '../../../core/inference/inference.ts'
 import type { Able, Candidate, Entry } from '../../../core/inference/models/catalog-entry.ts'
+import type { Consumption } from '../../../core/inference/metering/consumption.ts'
 import type { Reservation } from '../../../core/inference/metering/meter.ts'
 import { readsOf } from './label-orders.ts'
 import { calibrationOf } from './settings.ts'
@@ -62,19 +63,14 @@ export const opinionOf = async (
   refuseTooLong(entry, call, toAnswer)
   const estimate = estimateOf(entry, call, toAnswer)
   const reservation = await reserve(entry, estimate)
-  let usage: Usage | null = null
-  let backend: string | null = null
-  let by: string | undefined
-  // By whom prompts were answered, whatever came of the whole.
-  const used: Usage[] = []
-  let prompted: Pick<Candidate, 'provider' | 'id'> | null = null
+  const attempts: Attempted[] = []
   try {
-    const left = Math.max(1, allowed - (clock.now() - began))
     const found = await inference
       .run(
-        { entry, ability: 'decide', provider, total: left },
+        { entry, ability: 'decide', provider, total: Math.max(1, allowed - (clock.now() - began)) },
         async (candidate, signal) => {
-          prompted = candidate
+          const used: Usage[] = []
+          attempts.push({ by: candidate, used })
           const whole = { ...call, model: candidate.model, questions: toAnswer }
           const spent = (usage: Usage) => void used.push(usage)
           return consult(candidate, entry.settings.temperature, whole, signal, spent)
@@ -84,21 +80,37 @@ export const opinionOf = async (
       .catch((error: unknown) => {
         throw naming(error, open)
       })
-    const { answer: decided } = found
+    const { answer: decided, backend, by } = found
     // A backend that declines has answered: its breaker counts no fault.
     const declined = refusals ? null : refusedIn(decided.distributions)
     if (declined !== null) throw naming(declined, open)
-    ;({ backend, by } = found)
-    usage = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
+    const own = decided.usage.estimated && decided.usage.input === 0 ? { ...estimate, estimated: true } : decided.usage
+    const answered = attempts.findLastIndex((attempt) => attempt.by.id === by)
+    attempts.push({ ...attempts.splice(answered, 1)[0]!, used: [own] })
     const calibration = calibrationOf(entry.settings)
     const given = advised(calibrated(decided.distributions, calibration), toAnswer, calibration)
     let at = 0
     const distributions = questions.map(({ question }) => (isOpen(question) ? given[at++]! : certain))
-    return { distributions, decided: { ...decided, usage }, backend, headers: reservation.headers }
+    return { distributions, decided: { ...decided, usage: usageOf(attempts) }, backend, headers: reservation.headers }
   } finally {
-    if (usage !== null || used.length === 0) await reservation.settle(usage, backend, by)
-    else await reservation.settle(totalUsage(used), prompted!.provider, prompted!.id)
+    const paid = attempts.filter(({ used }) => used.length > 0)
+    const by = paid.at(-1)?.by
+    await reservation.settle(by === undefined ? null : billOf(paid), by?.provider ?? null, by?.id)
   }
+}
+
+/** A backend that was asked, and the counts of each prompt that the backend answered. */
+interface Attempted {
+  readonly by: Pick<Candidate, 'provider' | 'id'>
+  readonly used: readonly Usage[]
+}
+
+const usageOf = (attempts: readonly Attempted[]): Usage => totalUsage(attempts.flatMap(({ used }) => used))
+
+/** Prompts of each attempt before the last have the price of their own backend. */
+const billOf = (attempts: readonly Attempted[]): Consumption => {
+  const parts = attempts.map(({ by }, at) => ({ by: by.id, upTo: usageOf(attempts.slice(0, at + 1)) }))
+  return { ...usageOf(attempts), ...(parts.length > 1 && { broken: parts.slice(0, -1) }) }
 }
 
 /** A choice of one has only one answer, from every model. */
@@ -118,9 +130,8 @@ const consult = async (
   const decided = decides(upstream)
     ? await upstream.decide(call, signal)
     : await decideByChat(upstream, call, temperature, signal, undefined, spent)
-  if (decided.distributions.length !== call.questions.length) {
+  if (decided.distributions.length !== call.questions.length)
     throw new UpstreamFailed('The backend left questions out', { again: true })
-  }
   call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
   if (!upstream.decide || temperature === 1) return decided
   const cooled = decided.distributions.map((distribution) => ({
@@ -135,8 +146,7 @@ const naming = (error: unknown, questions: readonly Named[]): unknown => {
   if (!(error instanceof UpstreamFailed) || error.validator === null) return error
   const { again, answered, retryAfter } = error
   const told = Object.entries(error.validator).map(([place, what]) => [pathOf(questions[Number(place)]), what] as const)
-  const [path, what] = told[0]!
-  const message = path + ': ' + what
+  const message = told[0]!.join(': ')
   return new UpstreamFailed(message, { again, answered, retryAfter, validator: Object.fromEntries(told), cause: error })
 }
 
@@ -148,8 +158,7 @@ const refuseTooLong = (
   { state }: DecisionTask['call'],
   questions: readonly Question[],
 ): void => {
-  if (candidates.some(({ context }) => context === null)) return
-  const most = Math.max(...candidates.map(({ context }) => context ?? 0))
+  const most = Math.max(...candidates.map(({ context }) => context ?? Infinity))
   if (tokensOf(wordsOf(state)) + Math.max(...questions.map(wordsIn)) <= most) return
   throw new BadRequest('The state is longer than the window of the model', {
     validator: { state: `expected ${most} tokens at most, with a question` },
@@ -176,16 +185,10 @@ const estimateOf = (
   return { input: shared + own, output: prompts }
 }
 
-const wordsIn = (question: Question): number => tokensOf(textsOf(question).join('\n'))
+const wordsIn = (question: Question): number =>
+  tokensOf([wordsOf(question.instructions), ...labelsOf(question)].join('\n'))
 
-const textsOf = (question: Question): readonly string[] => {
-  const instructions = wordsOf(question.instructions)
-  switch (question.type) {
-    case 'choice':
-      return [instructions, ...question.options.map(({ label, description }) => label + wordsOf(description))]
-    case 'score':
-      return [instructions, ...question.levels.map(wordsOf)]
-    case 'noul':
-      return [instructions, wordsOf(question.yes), wordsOf(question.no)]
-  }
+const labelsOf = (question: Question): readonly string[] => {
+  if (question.type === 'choice') return question.options.map(({ label, description }) => label + wordsOf(description))
+  return (question.type === 'score' ? question.levels : [question.yes, question.no]).map(wordsOf)
 }
