@@ -370,6 +370,19 @@ t.test('a batch whose vendor has lost it, or its results, no longer counts as un
   t.match(await house.usage('talk', 1), { requests: 1 }, 'results that come back are booked')
 })
 
+t.test('a batch whose failed requests alone were read counts as unread', async (t) => {
+  const house = await batchHouse(t)
+  const { client } = house
+  const booked = async ({ id }: { readonly id: string }) => (await house.rows().get(things, id))?.booked
+  const [read, removed] = [await begin(client, line('one'), line('bad')), await begin(client, line('two'), line('bad'))]
+  t.match(await (await client.files.content(read.error_file_id!)).text(), '"custom_id":"bad"')
+  t.match(await client.files.delete(removed.error_file_id!), { deleted: true })
+  t.same([await booked(read), await booked(removed)], [0, 0])
+  for (const { output_file_id } of [read, removed]) await (await client.files.content(output_file_id!)).text()
+  t.same([await booked(read), await booked(removed)], [1, 1])
+  t.match(await house.usage('talk', 2), { requests: 2, input: 2_000 })
+})
+
 t.test('a guard that looks at the model’s chats refuses a batch, which it could not see', async (t) => {
   const guard = use(words, { lists: { house: { words: ['secret'] } } })
   const house = await batchHouse(t, {}, [guard])

@@ -20,11 +20,11 @@ const over = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled'])
 
 type Told = Readonly<Record<string, unknown>>
 
-/** Keeps whose the files of results are, before the caller learns their ids. The model gets its own name. */
+/** Keeps whose the files of results are, before the caller learns their ids; failed requests cost nothing. The model gets its own name. */
 const seen = async ({ store, clock, random }: Given, id: string, row: KeptThing, told: Told): Promise<Told> => {
-  const outputs = [told['output_file_id'], told['error_file_id']].filter((id) => typeof id === 'string')
-  for (const output of outputs)
-    await keepThing(store, output, { ...row, role: 'file', batch: id, at: uuid7(clock, random), booked: 0 })
+  for (const [file, booked] of Object.entries({ output_file_id: 0, error_file_id: 1 }))
+    if (typeof told[file] === 'string')
+      await keepThing(store, told[file], { ...row, role: 'file', batch: id, at: uuid7(clock, random), booked })
   if (row.booked === 0 && over.has(told['status']) && typeof told['output_file_id'] !== 'string')
     await store.update(things, id, { booked: 1 })
   return 'model' in told ? Object.assign(told, { model: row.model }) : told
