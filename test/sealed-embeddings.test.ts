@@ -2,6 +2,7 @@ import './fakes/unwatched.ts'
 import OpenAI from 'openai'
 import t, { type Test } from 'tap'
 import { UpstreamFailed } from '../core/errors.ts'
+import { tokensOf } from '../core/inference/metering/tokens.ts'
 import { plugin, use } from '../core/plugin.ts'
 import type { EmbedCall } from '../core/ports/embed.ts'
 import { Upstream } from '../core/ports/upstream.ts'
@@ -25,7 +26,8 @@ const stage = async (t: Test) => {
       async embed(call) {
         calls.push(call)
         if (call.texts[0] === 'breaks') throw new UpstreamFailed(undefined, { again: false })
-        return { vectors: call.texts.map(({ length }) => Float32Array.of(length, 0.5)), usage: { input: 9, output: 0 } }
+        const usage = { input: call.texts[0] === 'uncounted' ? 0 : 9, output: 0 }
+        return { vectors: call.texts.map(({ length }) => Float32Array.of(length, 0.5)), usage }
       },
     }),
   })
@@ -61,6 +63,16 @@ t.test('sealed vectors are those of the clear route, and nothing of the texts is
   t.match(receipts, [{ facts }], 'with a receipt')
   const isBooked = async () => (await (await scene.call('GET', '/admin/usage?limit=100')).text()).includes('"small"')
   t.ok(await until(isBooked), 'its use is booked')
+})
+
+t.test('sealed vectors that no backend counts are booked and told by the gateway’s guess', async (t) => {
+  const { client } = await stage(t)
+  const receipts: CheckedReceipt[] = []
+  const receipt = (one: CheckedReceipt) => void receipts.push(one)
+  const { usage } = await client.embeddings.create({ model: 'small', input: 'uncounted' }, { receipt })
+  const input = tokensOf('uncounted')
+  t.same(usage, { prompt_tokens: input, total_tokens: input, estimated: true })
+  t.match(receipts, [{ facts: { tokens: { input, output: 0 } } }])
 })
 
 t.test('what fails has its code inside the seal', async (t) => {

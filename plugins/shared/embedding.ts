@@ -1,14 +1,17 @@
 import * as v from 'valibot'
+import { wireUsage } from '../../core/dialects/chat-completions.ts'
 import { freeTurn } from '../../core/dialects/loop-time.ts'
 import { gatheredBytes } from '../../core/gathered-bytes.ts'
 import { ModelName } from '../../core/dialects/model-name.ts'
 import { listOf } from '../../core/validate.ts'
 import type { Embedded } from '../../core/ports/embed.ts'
+import type { Usage } from '../../core/ports/usage.ts'
 import type { Inference } from '../../core/inference/inference.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
 import { modelAble } from './model-able.ts'
 import type { Entry } from '../../core/inference/models/catalog-entry.ts'
 
+const filled = v.pipe(v.string(), v.minLength(1))
 const isToken = (item: unknown): boolean => Number.isInteger(item) && (item as number) >= 0
 const tokens = listOf(v.pipe(v.number(), v.integer(), v.minValue(0)), 1, 100_000, isToken)
 const mostTexts = 2048
@@ -16,14 +19,9 @@ const mostTexts = 2048
 /** The body of the route, but for `provider`. */
 export const embeddingFields = {
   model: ModelName,
-  input: v.union([
-    v.pipe(v.string(), v.minLength(1)),
-    listOf(v.string(), 1, mostTexts),
-    tokens,
-    listOf(tokens, 1, mostTexts),
-  ]),
-  encoding_format: v.optional(v.picklist(['float', 'base64']), 'float'),
-  dimensions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  input: v.union([filled, listOf(v.string(), 1, mostTexts), tokens, listOf(tokens, 1, mostTexts)]),
+  encoding_format: v.nullish(v.picklist(['float', 'base64']), 'float'),
+  dimensions: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
 }
 
 type Embedding = v.InferOutput<v.ObjectSchema<typeof embeddingFields, undefined>>
@@ -40,7 +38,7 @@ const askedOf = (input: Embedding['input']): EmbeddingInput => {
 }
 
 /** Tokens of the input; those of a text by a guess. */
-export const sizeOf = ({ input }: Embedding): number => {
+export const sizeOf = ({ input }: Pick<Embedding, 'input'>): number => {
   const wanted = askedOf(input)
   return wanted.texts === null
     ? wanted.tokens.reduce((sum, { length }) => sum + length, 0)
@@ -72,7 +70,7 @@ export const embed = (
   signal: AbortSignal,
 ): Promise<{ readonly answer: Embedded; readonly backend: string }> => {
   const wanted = askedOf(input)
-  const more = { extra, ...(dimensions !== undefined && { dimensions }) }
+  const more = { extra, ...(dimensions != null && { dimensions }) }
   return inference.run(
     { entry, ability: 'embed', provider, ...(request !== undefined && { request }) },
     ({ upstream, model }, signal) =>
@@ -113,14 +111,10 @@ export const printVectors = async (
 }
 
 /** The answer of the route, under the caller's name of the model. */
-export const printEmbedded = (
-  { vectors, usage }: Embedded,
-  { encoding_format }: Embedding,
-  model: string,
-): Promise<Uint8Array> => {
-  const print = encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
-  const used = { prompt_tokens: usage.input, total_tokens: usage.input + usage.output }
-  return printVectors(vectors, {
+export const printEmbedded = (answer: Embedded, wish: Embedding, model: string): Promise<Uint8Array> => {
+  const print = wish.encoding_format === 'float' ? (vector: Float32Array) => Array.from(vector) : base64
+  const { completion_tokens: _, ...used } = wireUsage(usedIn(answer, wish))
+  return printVectors(answer.vectors, {
     before: '{"object":"list","data":[',
     item: (vector, index) => ({ object: 'embedding', index, embedding: print(vector) }),
     behind: `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(used)}}`,
@@ -129,6 +123,10 @@ export const printEmbedded = (
 
 const base64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+
+/** What the backend counted, or a guess. */
+export const usedIn = (answer: Embedded, wish: Pick<Embedding, 'input'>): Usage =>
+  countedOf(answer) ?? { input: sizeOf(wish), output: 0, estimated: true }
 
 /** Null where the backend counted nothing: a call without a count is counted as reserved. */
 export const countedOf = ({ usage }: Embedded): Embedded['usage'] | null => (usage.input > 0 ? usage : null)

@@ -72,14 +72,11 @@ export const sealedUpstream = (client: Client, { name, streams, faults, patience
     input: EmbeddingParams['input'],
     signal: AbortSignal,
   ): Promise<Embedded> => {
-    const params: EmbeddingParams = {
-      ...{ model, input, encoding_format: 'base64' },
-      ...(dimensions !== undefined && { dimensions }),
-    }
+    const params = { model, input, encoding_format: 'base64', ...(dimensions !== undefined && { dimensions }) } as const
     const { data, usage } = await asking(() => client.embeddings.create(params, { signal }), signal)
     return {
       vectors: data.map(({ embedding }) => vectorOf(embedding)),
-      usage: { input: usage.prompt_tokens, output: 0 },
+      usage: { input: usage.prompt_tokens, output: 0, ...(usage.estimated && { estimated: true }) },
     }
   }
   return {

@@ -20,7 +20,7 @@ export interface Embeddings {
     readonly embedding: readonly number[] | string
   }[]
   readonly model: string
-  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number }
+  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number; readonly estimated?: boolean }
 }
 
 /** Sealed embeddings. A call throws SealgateError, or the signal's reason after an abort. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Supplied } from '../../../core/container.ts'
-import { embed, embedding, embeddingFields, printEmbedded } from '../../shared/embedding.ts'
+import { embed, embedding, embeddingFields, printEmbedded, usedIn } from '../../shared/embedding.ts'
 import { provenBy } from '../../../core/inference/proven.ts'
 import type { Grant, SealedReply } from '../../../core/ports/enclave.ts'
 import { type chatNeeds, confidentialModel } from './chat.ts'
@@ -22,6 +22,6 @@ export const embeddings = async (
   const entry = embedding(await confidentialModel(catalog, grant, wish.model, 'embed', signal), wish)
   const provider = wish.provider || null
   const { answer, backend } = await embed(inference, wish, { entry, provider, extra: {} }, signal)
-  const trailer = { model: entry.name, backend, usage: answer.usage, audioSeconds: null, ...provenBy(answer) }
+  const trailer = { model: entry.name, backend, usage: usedIn(answer, wish), audioSeconds: null, ...provenBy(answer) }
   return printedReply(opened, await printEmbedded(answer, wish, entry.name), trailer)
 }

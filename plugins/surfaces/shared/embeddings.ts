@@ -8,7 +8,7 @@ import { anyProvider, membersBeyond, pinned } from './provider-field.ts'
 import { askNeeds } from './chat-needs.ts'
 import { settled } from './settle.ts'
 
-const fields = { ...embeddingFields, user: v.optional(v.string()), provider: anyProvider }
+const fields = { ...embeddingFields, user: v.nullish(v.string()), provider: anyProvider }
 
 /** A pinned provider stays with the gateway. Routing fields of an object go on, and so do members that the schema does not name. */
 export const embeddings = route({

@@ -13,7 +13,7 @@ const embedded = v.object({
     }),
   ),
   model: v.string(),
-  usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
+  usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number(), estimated: v.optional(v.boolean()) }),
 })
 
 const drawn = v.looseObject({

@@ -1,7 +1,9 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
+import { wireUsage } from '../../../core/dialects/chat-completions.ts'
 import { type Reply, json } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
+import { usedIn } from '../../shared/embedding.ts'
 import { servedModel } from '../../shared/models/find-model.ts'
 import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import type { Upstream } from '../../../core/ports/upstream.ts'
@@ -41,10 +43,11 @@ const ranked = async (
 ): Promise<RankedDocuments> => {
   const { rerank } = moreOf(upstream)
   if (rerank !== undefined && reranker.test(call.model)) return { ...(await rerank(call, signal)), engine: 'native' }
-  const { vectors, usage } = await upstream.embed({ model: call.model, texts: [call.query, ...call.documents] }, signal)
-  const [query, ...documents] = vectors as readonly [Float32Array, ...Float32Array[]]
+  const texts = [call.query, ...call.documents]
+  const answer = await upstream.embed({ model: call.model, texts }, signal)
+  const [query, ...documents] = answer.vectors as readonly [Float32Array, ...Float32Array[]]
   const relevances = documents.map((document, index) => ({ index, score: likeness(query, document) }))
-  return { relevances, usage, engine: 'embeddings' }
+  return { relevances, usage: usedIn(answer, { input: texts }), engine: 'embeddings' }
 }
 
 /** The cosine of two vectors, 0 where one of them has no length or they point apart. */
@@ -79,12 +82,9 @@ export const rerank = async (
       relevance_score: score,
       ...(input.return_documents !== false && { document: { text: documents[index] } }),
     }))
-  const told = { prompt_tokens: usage.input, total_tokens: usage.input + usage.output }
-  return json(
-    { id, object: 'rerank', model: entry.name, results, usage: told, meta: { engine } },
-    200,
-    reservation.headers,
-  )
+  const { completion_tokens: _, ...told } = wireUsage(usage)
+  const body = { object: 'rerank', model: entry.name, results, usage: told, meta: { engine } }
+  return json({ id, ...body }, 200, reservation.headers)
 }
 
 const textsOf = ({ input }: ModerationRequest): readonly string[] =>

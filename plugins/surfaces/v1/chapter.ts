@@ -45,7 +45,7 @@ const ranking = v.object({
       document: v.optional(v.object({ text: v.string() })),
     }),
   ),
-  usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number() }),
+  usage: v.object({ prompt_tokens: v.number(), total_tokens: v.number(), estimated: v.optional(v.boolean()) }),
   meta: v.object({ engine: v.picklist(['native', 'embeddings']) }),
 })
 

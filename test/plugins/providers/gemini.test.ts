@@ -1,13 +1,16 @@
 import { GoogleGenAI } from '@google/genai'
 import t from 'tap'
+import { memory } from '../../../adapters/memory/index.ts'
 import { usageOf } from '../../../core/dialects/chat-completions.ts'
 import { BadRequest, UpstreamFailed } from '../../../core/errors.ts'
+import { tokensOf } from '../../../core/inference/metering/tokens.ts'
 import { use } from '../../../core/plugin.ts'
 import type { ChatBody, TranscribeCall } from '../../../core/ports/upstream.ts'
 import gemini from '../../../plugins/providers/gemini.ts'
 import { conform } from '../../contracts/contract.ts'
 import { counter } from '../../contracts/counter.ts'
 import { upstream } from '../../contracts/upstream.ts'
+import { running } from '../../environments.ts'
 import type { Take } from '../../fakes/recorded.ts'
 import {
   backend,
@@ -291,6 +294,33 @@ t.test('requests equal those of the vendor’s own client', async (t) => {
     config: { audioTranscriptionConfig: { languageCodes: ['en-US'], wordTimestamp: true, diarization: true } },
   })
   compare(t, server, headers)
+})
+
+t.test('vectors that Gemini does not count are told by a guess, which is marked', async (t) => {
+  let counted: object = {}
+  const server = await backend(t, ({ body }) => {
+    const { requests } = JSON.parse(body.toString()) as { readonly requests: readonly object[] }
+    return { headers: json, body: JSON.stringify({ embeddings: requests.map(() => ({ values: [0, 1] })), ...counted }) }
+  })
+  const upstreams = [use(gemini, { apiKey: 'k', baseUrl: server.url }, 'house')]
+  const models = { vectors: { type: 'EMBEDDING' as const, upstreams: [{ provider: 'house' }] } }
+  const gateway = await running(t, { ...memory({ network: true }), upstreams }, { models })
+  const input = 'Twelve letters and some more of them'
+  const nulls = { encoding_format: null, dimensions: null, user: null }
+  const ask = async () => {
+    const answer = await gateway.call('POST', '/v1/embeddings', { model: 'vectors', input, ...nulls })
+    return (await answer.json()) as { readonly data: unknown; readonly usage: unknown }
+  }
+  const { data, usage } = await ask()
+  t.match(data, [{ embedding: [0, 1] }], 'null counts as absent')
+  t.same(usage, { prompt_tokens: tokensOf(input), total_tokens: tokensOf(input), estimated: true })
+  t.notMatch(JSON.stringify(bodyOf(server.asked[0]!)), 'outputDimensionality')
+  const ranking = { model: 'vectors', query: input, documents: ['One', 'Another one'] }
+  const ranked = (await (await gateway.call('POST', '/v1/rerank', ranking)).json()) as { readonly usage: unknown }
+  const read = tokensOf(input) + tokensOf('One') + tokensOf('Another one')
+  t.same(ranked.usage, { prompt_tokens: read, total_tokens: read, estimated: true })
+  counted = { usageMetadata: { promptTokenCount: 5 } }
+  t.same((await ask()).usage, { prompt_tokens: 5, total_tokens: 5 })
 })
 
 /** What it asks, and what it makes of the given answer. */
