@@ -185,7 +185,10 @@ const handleOver =
   ({ open, aside }: Line): Handle =>
   async (route, sealed, grant, signal, enclaveFiles) => {
     const large = lengthOf(sealed)
-    const headers = { grant: encodeURIComponent(JSON.stringify(grant)), ...(large !== null && { large }) }
+    const headers = {
+      ...{ grant: encodeURIComponent(JSON.stringify(grant)), long: 'lines' },
+      ...(large !== null && { large }),
+    }
     signal.throwIfAborted()
     const { request, answered } = open('POST', `handle/${route}`, { headers })
     const cut = () => void request.destroy()

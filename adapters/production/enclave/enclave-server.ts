@@ -58,7 +58,7 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
       const { sealed, spoken } = await incoming(request)
       const enclaveFiles = questions.enclaveFiles((ask) => say({ ask }), gone.signal)
       const reply = await enclave.handle(route, sealed, grant, gone.signal, enclaveFiles)
-      if (reply.kind === 'body') await sayBody(response, reply)
+      if (reply.kind === 'body') await sayBody(response, reply, request.headers['long'] === 'lines')
       else {
         say({ kind: 'frames' })
         // The backend is asked only after the gateway has a place for the stream. When the gateway ends its half, the
@@ -84,16 +84,26 @@ export const enclaveServer = (enclave: Enclave, leave: ShutdownState): RequestLi
   }
 }
 
+type SealedBody = Extract<SealedReply, { kind: 'body' }>['body']
+
 /** Bytes of a long answer that stand on one line. Digits of base64 stand for three bytes each. */
 const lineBytes = 3 * 16 * 1024
 
-/** One line of JSON. The bytes of a long answer stand on lines behind it, each of which takes a turn of the loop. */
-const sayBody = async (response: ServerResponse, reply: Extract<SealedReply, { kind: 'body' }>): Promise<void> => {
-  const [name, bytes] = Object.entries(reply.body).find(([, value]) => value instanceof Uint8Array) ?? []
-  if (!(bytes instanceof Uint8Array)) return void response.write(`${JSON.stringify(reply)}\n`)
-  const body = { ...reply.body, [name!]: null }
-  response.write(`${JSON.stringify({ ...reply, body, long: { name, length: bytes.length } })}\n`)
+/**
+ * One line of JSON. The bytes of a long answer stand on lines behind it, each of which takes a turn of the loop. An older
+ * gateway knows no such lines.
+ */
+const sayBody = async (
+  response: ServerResponse,
+  reply: Extract<SealedReply, { kind: 'body' }>,
+  inLines: boolean,
+): Promise<void> => {
+  const say = (body: SealedBody, long?: object) => response.write(`${JSON.stringify({ ...reply, body, long })}\n`)
+  const [name = '', bytes] = Object.entries(reply.body).find(([, value]) => value instanceof Uint8Array) ?? []
+  if (!(bytes instanceof Uint8Array)) return void say(reply.body)
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (!inLines) return void say({ ...reply.body, [name]: whole.toString('hex') })
+  say({ ...reply.body, [name]: null }, { name, length: whole.length })
   for (let at = 0; at < whole.length && !response.destroyed; at += lineBytes) {
     const isTaken = response.write(`${whole.toString('base64', at, at + lineBytes)}\n`, 'latin1')
     await (isTaken ? freeTurn() : onDrain(response))

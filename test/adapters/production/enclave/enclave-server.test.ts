@@ -2,6 +2,7 @@ import '../../../fakes/unwatched.ts'
 import { once } from 'node:events'
 import { type IncomingMessage, createServer } from 'node:http'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -75,6 +76,18 @@ t.test('the bytes of a long answer come on lines of their own, between which oth
     await call()
     t.equal(requests[0]?.socket, requests[1]?.socket, 'the line is free afterwards')
   }
+})
+
+t.test('a gateway that knows no such lines gets the digits of a long answer', async (t) => {
+  const bytes = Buffer.alloc(300_000, 7)
+  const inside = { handle: async () => reply({ encryptedResponse: bytes }) } as unknown as Enclave
+  const server = createServer(enclaveServer(inside, { hidden: false, closed: false, active: 0 })).listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const headers = { grant: encodeURIComponent(JSON.stringify(grant)) }
+  const answer = await fetch(`http://127.0.0.1:${port}/handle/a`, { method: 'POST', headers, body: '{}\n' })
+  t.same(JSON.parse(await answer.text()), reply({ encryptedResponse: bytes.toString('hex') }))
+  server.close()
 })
 
 t.test('a long answer that ends early is no answer', async (t) => {
