@@ -12,12 +12,14 @@ export const formatOf = ({ name, mime, bytes }: FileToRead): DataFormat | null =
   if (start.startsWith('PAR1')) return 'parquet'
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const type = mime.toLowerCase().split(';')[0]!.trim()
-  const found = endings.get(ending) ?? types.get(type) ?? /\+(json|xml|yaml)$/.exec(type)?.[1] ?? byStart(start)
+  const subtype = /^(?:application|text)\/(?:x-)?(.+)$/.exec(type)?.[1] ?? ''
+  const found = endings.get(ending) ?? endings.get(subtype) ?? /\+(json|xml|yaml)$/.exec(type)?.[1] ?? byStart(start)
   if (!found && ending === '' && /^(application\/octet-stream)?$/.test(type)) return null
   if (!found) throw new Unreadable()
   return found as DataFormat
 }
 
+/** Formats by the ends of names and of types. */
 const endings: ReadonlyMap<string, DataFormat> = new Map([
   ...(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'xml', 'toml', 'parquet'] as const).map(
     (format) => [format, format] as const,
@@ -31,22 +33,8 @@ const endings: ReadonlyMap<string, DataFormat> = new Map([
   ['rss', 'xml'],
   ['kml', 'xml'],
   ['gpx', 'xml'],
-])
-
-const types: ReadonlyMap<string, DataFormat> = new Map([
-  ['application/json', 'json'],
-  ['application/jsonl', 'jsonl'],
-  ['application/x-ndjson', 'jsonl'],
-  ['text/csv', 'csv'],
-  ['text/tab-separated-values', 'tsv'],
-  ['application/yaml', 'yaml'],
-  ['application/x-yaml', 'yaml'],
-  ['text/yaml', 'yaml'],
-  ['text/x-yaml', 'yaml'],
-  ['application/xml', 'xml'],
-  ['text/xml', 'xml'],
-  ['application/toml', 'toml'],
-  ['application/vnd.apache.parquet', 'parquet'],
+  ['tab-separated-values', 'tsv'],
+  ['vnd.apache.parquet', 'parquet'],
 ])
 
 /** Only JSON and XML show their format in the first character. The mark of UTF-8 appears here as Latin-1. */

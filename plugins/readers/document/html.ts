@@ -1,7 +1,7 @@
 import { Unreadable } from '../../../core/errors.ts'
 import type { Beside, Document } from '../../../core/ports/file-content.ts'
 import { type Gathering, gatherBeside, shortened } from '../shared/beside.ts'
-import { type Counting, numeral } from '../shared/document-numerals.ts'
+import { type Counting, countings, numeral } from '../shared/document-numerals.ts'
 import { type Rows, rows } from '../shared/document-rows.ts'
 import { isPower } from '../shared/powers.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from '../shared/document-writing.ts'
@@ -72,13 +72,6 @@ const blocks = new Set(
     'form header hr legend main menu nav ol p pre section summary ul'
   ).split(' '),
 )
-/** Ways of counting by the type of a list. */
-const countings: Readonly<Record<string, Counting>> = {
-  a: 'lower-letter',
-  A: 'upper-letter',
-  i: 'lower-roman',
-  I: 'upper-roman',
-}
 
 /** A page that is being read. */
 interface Reading {

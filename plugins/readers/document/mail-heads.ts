@@ -1,16 +1,9 @@
 import type { DocumentWriter } from '../shared/document-writing.ts'
 
-/** What stands above the text of a mail; absent lines are left out. */
-export interface MailHeads {
-  readonly from?: string
-  readonly to?: string
-  readonly cc?: string
-  readonly bcc?: string
-  readonly date?: string
-  readonly subject?: string
-}
-
 const names = { from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', date: 'Date', subject: 'Subject' } as const
+
+/** What stands above the text of a mail; absent lines are left out. */
+type MailHeads = Readonly<Partial<Record<keyof typeof names, string>>>
 
 /** Writes the lines above a mail. The subject is the title of the document. */
 export const writeHeads = (writing: DocumentWriter, heads: MailHeads): void => {

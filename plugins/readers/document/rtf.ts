@@ -3,6 +3,7 @@ import type { Beside } from '../../../core/ports/file-content.ts'
 import { type Aside, type Field, isAside, rtfBeside } from './rtf-beside.ts'
 import { codePageOf, decodeCodePage } from './rtf-charset.ts'
 import { rtfRows } from './rtf-rows.ts'
+import { runTexts } from '../shared/powers.ts'
 import { tokensOf } from './rtf-tokens.ts'
 
 type Destination = 'text' | 'none' | 'info' | 'title' | 'font' | 'style' | 'mark' | 'note' | Aside
@@ -16,6 +17,7 @@ interface Group {
   codePage: number
   deleted: boolean
   hidden: boolean
+  raised: boolean
   field: Field | null
   inTable: boolean
   heading: number | null
@@ -26,6 +28,7 @@ interface Group {
 interface Reading {
   readonly beside: ReturnType<typeof rtfBeside>
   readonly writing: DocumentWriter
+  readonly runs: ReturnType<typeof runTexts>
   readonly table: ReturnType<typeof rtfRows>
   /** Code pages of fonts, and levels of headings of styles, by their numbers. */
   readonly fonts: Map<number, number>
@@ -52,18 +55,10 @@ interface Reading {
 export const readRtf = (bytes: Uint8Array): WrittenDocument & Beside => {
   const writing = documentWriter()
   const reading: Reading = {
-    ...{ beside: rtfBeside(), writing, table: rtfRows(writing), fonts: new Map(), styles: new Map() },
-    ...{
-      groups: [],
-      group: { ...plain },
-      ansi: 1252,
-      standard: -1,
-      pending: '',
-      skip: 0,
-      words: '',
-      mark: '',
-      font: 0,
-    },
+    ...{ beside: rtfBeside(), writing, runs: runTexts(writing) },
+    ...{ table: rtfRows(writing), fonts: new Map(), styles: new Map() },
+    ...{ groups: [], group: { ...plain }, ansi: 1252, standard: -1, pending: '' },
+    ...{ skip: 0, words: '', mark: '', font: 0 },
     style: { number: 0, heading: null },
   }
   for (const token of tokensOf(bytes)) {
@@ -108,14 +103,15 @@ const takeWord = (reading: Reading, word: string, number: number | null): void =
 }
 
 const put = (reading: Reading, text: string): void => {
-  const { destination, deleted, hidden, field, inTable } = reading.group
+  const { destination, deleted, hidden, raised, field, inTable } = reading.group
   if (isAside(destination)) return reading.beside.say(destination, text, field)
   if (destination === 'title' || destination === 'style' || destination === 'mark')
     reading.words += text.slice(0, 1000 - reading.words.length)
   if ((destination !== 'text' && destination !== 'note') || deleted || text === '') return
   reading.table.stand(inTable)
   reading.beside.show(text, hidden, field)
-  reading.writing.say(text)
+  reading.runs.raise(raised)
+  reading.runs.say(text)
 }
 
 /** Bytes become text only at a word or a group, since one character may take two bytes. */
@@ -143,6 +139,7 @@ const goTo = (reading: Reading, destination: Destination): void => {
   group.destination = destination
   reading.words = ''
   if (destination === 'note') {
+    group.raised = false
     reading.writing.enter()
     reading.table.open()
   }
@@ -155,6 +152,7 @@ const endParagraph = (reading: Reading): void => {
   reading.table.stand(group.inTable)
   if (reading.mark !== '') writing.mark('  '.repeat(group.level) + reading.mark)
   reading.mark = ''
+  reading.runs.paragraph()
   if (group.heading === null) writing.end()
   else writing.endHeading(group.heading)
 }
@@ -192,6 +190,10 @@ const goingTo =
   (reading) =>
     goTo(reading, destination)
 
+/** Several control words do the same. */
+const named = (word: Word, names: string): Readonly<Record<string, Word>> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, word]))
+
 /** What a control word does, by its name. */
 const words: ReadonlyMap<string, Word> = new Map(
   Object.entries<Word>({
@@ -213,18 +215,18 @@ const words: ReadonlyMap<string, Word> = new Map(
       if (codePage !== null) fonts.set(font, codePage)
     },
     plain: (reading) =>
-      void Object.assign(reading.group, { codePage: codePageIn(reading, reading.standard), hidden: false }),
+      void Object.assign(reading.group, {
+        codePage: codePageIn(reading, reading.standard),
+        hidden: false,
+        raised: false,
+      }),
     v: ({ group }, number) => void (group.hidden = number !== 0),
+    ...named(({ group }, number) => void (group.raised = number !== 0), 'super up'),
+    ...named(({ group }) => void (group.raised = false), 'sub nosupersub'),
     field: ({ group }) => void (group.field = { instruction: '', result: '' }),
     fldinst: goingTo('instruction'),
-    header: goingTo('header'),
-    headerl: goingTo('header'),
-    headerr: goingTo('header'),
-    headerf: goingTo('header'),
-    footer: goingTo('footer'),
-    footerl: goingTo('footer'),
-    footerr: goingTo('footer'),
-    footerf: goingTo('footer'),
+    ...named(goingTo('header'), 'header headerl headerr headerf'),
+    ...named(goingTo('footer'), 'footer footerl footerr footerf'),
     annotation: goingTo('comment'),
     atnauthor: goingTo('author'),
     deleted: ({ group }, number) => void (group.deleted = number !== 0),
@@ -240,19 +242,18 @@ const words: ReadonlyMap<string, Word> = new Map(
     },
     ilvl: ({ group }, number) => void (group.level = Math.min(Math.max(number ?? 0, 0), 8)),
     intbl: ({ group }) => void (group.inTable = true),
-    par: endParagraph,
-    sect: endParagraph,
-    page: endParagraph,
-    nestrow: endParagraph,
+    ...named(endParagraph, 'par sect page nestrow'),
     nestcell: (reading) => put(reading, ' | '),
-    cell: ({ group, table }) => group.destination === 'text' && table.cell(),
+    cell({ group, table, runs }) {
+      runs.paragraph()
+      if (group.destination === 'text') table.cell()
+    },
     row: ({ group, table }) => group.destination === 'text' && table.row(),
     fonttbl: goingTo('font'),
     stylesheet: goingTo('style'),
     info: goingTo('info'),
     title: (reading) => reading.group.destination === 'info' && goTo(reading, 'title'),
-    listtext: goingTo('mark'),
-    pntext: goingTo('mark'),
+    ...named(goingTo('mark'), 'listtext pntext'),
     footnote: goingTo('note'),
   }),
 )
@@ -264,6 +265,7 @@ const plain: Group = {
   codePage: 1252,
   deleted: false,
   hidden: false,
+  raised: false,
   field: null,
   inTable: false,
   heading: null,

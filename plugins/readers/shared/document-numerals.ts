@@ -1,6 +1,15 @@
 /** The counting of lists: `decimal`, `lower-letter`, `upper-letter`, `lower-roman` or `upper-roman`. */
 export type Counting = 'decimal' | 'lower-letter' | 'upper-letter' | 'lower-roman' | 'upper-roman'
 
+/** Ways of counting, as lists of pages and of OpenDocument name them. */
+export const countings: Readonly<Record<string, Counting>> = {
+  '1': 'decimal',
+  a: 'lower-letter',
+  A: 'upper-letter',
+  i: 'lower-roman',
+  I: 'upper-roman',
+}
+
 /** Numbers that have no letters or Roman form stay decimal: those below 1 and above 4,999. */
 export const numeral = (number: number, counting: Counting): string => {
   if (counting === 'decimal' || number < 1 || number > 4999) return String(number)

@@ -1,4 +1,4 @@
-import { type Counting, numeral } from './document-numerals.ts'
+import { type Counting, countings, numeral } from './document-numerals.ts'
 import type { Attribute } from './markup.ts'
 
 /** The marks of OpenDocument lists, in reading order. */
@@ -19,14 +19,6 @@ interface Level {
   /** The number of levels that a mark shows. */
   readonly shown: number
   readonly start: number
-}
-
-const countings: Readonly<Record<string, Counting>> = {
-  '1': 'decimal',
-  a: 'lower-letter',
-  A: 'upper-letter',
-  i: 'lower-roman',
-  I: 'upper-roman',
 }
 
 /** Counts go on across lists of one style only where the document says so. */

@@ -3,6 +3,7 @@ import { rows } from './document-rows.ts'
 import { documentWriter, type DocumentWriter, type WrittenDocument } from './document-writing.ts'
 import { type Attribute, type MarkupEvents, scanXml } from './markup.ts'
 import { lists } from './odt-lists.ts'
+import { runTexts } from './powers.ts'
 import { unzip } from '../../shared/zip.ts'
 
 const files = new Set(['content.xml', 'styles.xml', 'meta.xml'])
@@ -32,6 +33,12 @@ interface Reading {
   readonly writing: DocumentWriter
   readonly tables: ReturnType<typeof rows>
   readonly marks: ReturnType<typeof lists>
+  readonly runs: ReturnType<typeof runTexts>
+  /** Whether styles raise text, by their names; the last one is being learnt. */
+  readonly raising: Map<string, boolean>
+  style: string
+  /** Whether each open span raises its text. */
+  readonly spans: boolean[]
   /** Of the headings that are open. */
   readonly levels: number[]
   /** Behind the beginning of the body. */
@@ -48,11 +55,12 @@ export const openText = (
 ): MarkupEvents & { readonly learn: (name: string, attribute: Attribute) => void } => {
   const reading: Reading = {
     ...{ writing, tables: rows(writing), marks: lists(), levels: [] },
+    ...{ runs: runTexts(writing), raising: new Map(), spans: [], style: '' },
     ...{ begun: false, skipped: 0, blank: true },
   }
   const closes = closings(reading)
   return {
-    learn: reading.marks.open,
+    learn: (name, attribute) => learn(reading, name, attribute),
     open(name, attribute) {
       if (reading.skipped > 0 || unread.has(name)) return void reading.skipped++
       // The styles before the body have texts, too, such as the separators of a date.
@@ -66,7 +74,8 @@ export const openText = (
     text(text) {
       if (reading.skipped > 0 || !reading.begun) return
       const flowing = text.replace(/\s+/g, ' ')
-      writing.say(reading.blank ? flowing.trimStart() : flowing)
+      reading.runs.raise(reading.spans.at(-1) ?? false)
+      reading.runs.say(reading.blank ? flowing.trimStart() : flowing)
       reading.blank = flowing.endsWith(' ') || (reading.blank && flowing === '')
     },
     full: writing.full,
@@ -76,12 +85,26 @@ export const openText = (
 /** The next text begins a line, so its first blanks are dropped. */
 const end = (reading: Reading, finish: () => void = reading.writing.end): void => {
   finish()
+  reading.runs.paragraph()
   reading.blank = true
 }
 
 const say = (reading: Reading, text: string): void => {
-  reading.writing.say(text)
+  reading.runs.raise(false)
+  reading.runs.say(text)
   reading.blank = false
+}
+
+/** Learns styles of lists and of raised text. A style is raised as its parent is. */
+const learn = (reading: Reading, name: string, attribute: Attribute): void => {
+  const { marks, raising } = reading
+  marks.open(name, attribute)
+  if (name === 'style') {
+    reading.style = attribute('name') ?? ''
+    raising.set(reading.style, raising.get(attribute('parent-style-name') ?? '') ?? false)
+  }
+  const position = name === 'text-properties' && attribute('text-position')
+  if (position) raising.set(reading.style, /^(super|[1-9])/.test(position))
 }
 
 /** What the beginning of an element does. All other elements may describe styles of lists. */
@@ -92,6 +115,8 @@ const opened = (reading: Reading, name: string, attribute: Attribute): void => {
     end(reading)
     reading.levels.push(Number(attribute('outline-level') ?? 1))
   } else if (name === 's') say(reading, ' '.repeat(Math.min(100, Number(attribute('c') ?? 1) || 1)))
+  else if (name === 'span')
+    reading.spans.push(reading.spans.at(-1) || reading.raising.get(attribute('style-name') ?? '') || false)
   else if (name === 'tab') say(reading, '\t')
   else if (name === 'line-break') end(reading, () => writing.say('\n'))
   else if (name === 'list')
@@ -104,7 +129,7 @@ const opened = (reading: Reading, name: string, attribute: Attribute): void => {
   else if (name === 'table-row') tables.openRow()
   else if (name === 'table-cell' || name === 'covered-table-cell') end(reading, tables.openCell)
   else if (name === 'note-body' || name === 'text-box') end(reading, writing.enter)
-  else marks.open(name, attribute)
+  else learn(reading, name, attribute)
 }
 
 /** What the end of an element does, by its name. */
@@ -113,6 +138,7 @@ const closings = (reading: Reading): ReadonlyMap<string, () => void> => {
   return new Map(
     Object.entries({
       p: () => end(reading),
+      span: () => void reading.spans.pop(),
       h: () => end(reading, () => writing.endHeading(levels.pop() ?? 1)),
       list: marks.closeList,
       'list-item': () => writing.mark(''),

@@ -87,8 +87,49 @@ t.test('a superscript does not make another number of the one before it', async 
   ]
   const body = `<w:p>${line.join('')}${flat('7')}</w:p><w:p>${flat('8')}${flat('9')}</w:p><w:p>${raised('5')}</w:p>`
   t.equal(await read('a.docx', word(body)), '10^6 and 10^−3 m2 1st7\n89\n5')
+  t.equal(await read('a.docx', word(`<w:p>${flat('10')}${raised('1')}${raised('2')}</w:p>`)), '10^12')
   const page = '<p>10<sup>6</sup> and 10<sup>−3</sup> m<sup>2</sup> 1<sup>st</sup>7<p>8<b>9</b><p><sup>5</sup>'
   t.equal(await read('a.html', page), '10^6 and 10^−3 m2 1st7\n89\n5')
+})
+
+t.test('a superscript of an OpenDocument text or an RTF makes no other number', async (t) => {
+  const style = (name: string, parent: string, position: string) =>
+    `<style:style style:name="${name}" style:family="text" style:parent-style-name="${parent}">` +
+    `<style:text-properties fo:color="#000000"${position}/></style:style>`
+  const at = (place: string) => ` style:text-position="${place}"`
+  const raised = (text: string, name = 'T1') => `<text:span text:style-name="${name}">${text}</text:span>`
+  const lines = [
+    `10${raised('6')} and 10${raised('−3', 'T2')} m${raised('2')} 1${raised('st')}7, x2${raised('3', 'T3')}`,
+    `8${raised('<text:span>1</text:span>2', 'T4')}<text:s/>${raised('5')}`,
+    `9${raised('0', 'T5')}<text:tab/>${raised('5', 'T6')}`,
+    raised('4'),
+  ]
+  const body = lines.map((line) => `<text:p>${line}</text:p>`).join('')
+  const text = zipOf([
+    { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text' },
+    {
+      name: 'styles.xml',
+      content: `<office:document-styles><office:styles>${style('Up', '', at('super 58%'))}</office:styles></office:document-styles>`,
+    },
+    {
+      name: 'content.xml',
+      content:
+        `<office:document-content><office:automatic-styles>${style('T1', 'Up', '')}${style('T2', '', at('33% 58%'))}` +
+        `${style('T3', 'Up', at('sub 58%'))}${style('T4', 'T1', '')}${style('T5', 'Up', at('-33% 58%'))}` +
+        `${style('T6', '', '')}</office:automatic-styles>` +
+        `<office:body><office:text>${body}</office:text></office:body></office:document-content>`,
+    },
+  ])
+  t.equal(await read('a.odt', text), '10^6 and 10^−3 m2 1st7, x23\n8^12 5\n90\t5\n4')
+  const rich = [
+    '10{\\super 6} and 10\\super \\u8722?3\\nosupersub  m{\\up6 2} 1{\\super st}7, x2{\\super\\sub 3} 10{\\up6 5\\up0 4}\\par',
+    '8{\\super 1{\\b 2}\\super0 3}\\super\\plain 4\\par 9{\\super {\\footnote 10 {\\b 11} 10{\\super 2}}} 5\\par',
+    '\\trowd\\intbl 7\\cell {\\super 6}\\cell\\row\\pard 3\\par {\\super 4}\\par',
+  ]
+  t.equal(
+    await read('a.rtf', `{\\rtf1\\ansi ${rich.join('\n')}}`),
+    '10^6 and 10^−3 m2 1st7, x23 10^54\n8^1234\n9[1] 5\n7 | 6\n3\n4\n[1] 10 11 10^2',
+  )
 })
 
 t.test('a reference to a note stands in brackets, whichever page has the note', async (t) => {
