@@ -1,3 +1,5 @@
+import { isPower } from '../shared/powers.ts'
+
 /** A piece of text on a page, with its place in points. */
 export interface Item {
   readonly str: string
@@ -23,7 +25,7 @@ export const joinItems = () => {
   }
 }
 
-/** A new line where the height changes, a blank where a gap or a step back separates the pieces. */
+/** A new line where the height changes, a blank where a gap or a step back separates the pieces, a sign before a power. */
 const betweenOf = (last: Item, { str, transform, height }: Item): string => {
   if (str === '' || /\s$/.test(last.str) || /^\s/.test(str) || !isUpright(last.transform) || !isUpright(transform))
     return ''
@@ -31,10 +33,15 @@ const betweenOf = (last: Item, { str, transform, height }: Item): string => {
   const size = Math.max(height, last.height)
   const [x = 0, y = 0] = transform.slice(4)
   const [left = 0, base = 0] = last.transform.slice(4)
-  if (Math.abs(y - base) > size * gap.line) return '\n'
   const far = x - (left + last.width)
+  if (isRaised(y - base, height, last.height) && Math.abs(far) < size * gap.word && isPower(last.str, str)) return '^'
+  if (Math.abs(y - base) > size * gap.line) return '\n'
   return far > size * gap.word || x < left - size ? ' ' : ''
 }
+
+/** A superscript is smaller, and begins above the foot of its line but below the head. */
+const isRaised = (rise: number, height: number, whole: number): boolean =>
+  height < whole * 0.9 && rise > whole * 0.15 && rise < whole * 0.65
 
 /** A capital over two lines or more: its height in those of the text beside it. */
 const leastDrop = 1.8

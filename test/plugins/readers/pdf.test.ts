@@ -34,6 +34,16 @@ t.test('fonts of East Asia that are not embedded are read', async (t) => {
   t.notOk(content.pages[0]?.untrusted)
 })
 
+t.test('a raised digit makes no other number, and other small digits stay as they are', async (t) => {
+  const { content } = await contentOf('raised-digits')
+  const lines = [
+    'The mass is 10^6 kg and 10^−3 m2, the 1st of 3^127.',
+    'Water is H2O, a base is 103, and no. 102 is small.',
+    ...['10 6 7 8', 'The last line ends with 10', '1 A note under it.', '45 of 6', '106 is raised in its own size.'],
+  ]
+  t.equal(content.pages[0]?.text, lines.join('\n'))
+})
+
 t.test('the values of forms, comments, links and bookmarks are read', async (t) => {
   const form = await contentOf('form-with-values')
   t.match(form.content.forms, [
@@ -100,6 +110,9 @@ t.test('pieces that stand apart on the page stay apart in the text', (t) => {
   t.equal(said(item('one', 0), item('two', 30, 80)), 'one\ntwo', 'another line')
   t.equal(said(item('one', 200), item('two', 0)), 'one two', 'a step back')
   t.equal(said(item('one', 0, 100, true), item('two', 0, 80)), 'one\ntwo', 'the end of a line is told once')
+  const small = (x: number) => ({ ...item('6', x, 104), height: 8 })
+  t.equal(said(item('10', 0), small(20)), '10^6', 'a power')
+  t.equal(said(item('10', 0), small(40)), '10 6', 'a small number of another column')
   const turned = { ...item('up', 300), transform: [0, 12, -12, 0, 300, 300] }
   t.equal(said(item('one', 0), turned), 'oneup', 'turned text is left as it comes')
   t.end()
