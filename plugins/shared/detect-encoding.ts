@@ -1,6 +1,7 @@
 import type { Encoding } from '../../core/ports/file-content.ts'
 import * as languages from './alphabets.ts'
 import type { Alphabet } from './alphabets.ts'
+import { withHongKong } from './hong-kong.ts'
 
 /** In bytes: the examined part of a text. */
 const longestSample = 65_536
@@ -13,9 +14,10 @@ export const detectEncoding = (bytes: Uint8Array): Encoding => {
   const sample = telling(bytes)
   const beyond = sample.filter((byte) => byte > 0x7f).length
   const paired = isPaired(sample)
-  const scored = Object.entries(candidates)
+  const scored = candidates
     .filter(([, [alphabet]]) => !paired || alphabet?.script === 'wide')
-    .map(([name, alphabets]) => {
+    .flatMap(([names, alphabets]) => names.split(' ').map((name) => ({ name, alphabets })))
+    .map(({ name, alphabets }) => {
       // Characters of UTF-16 begin at even positions.
       const score = scoreOf(name.startsWith('utf-16') ? bytes.subarray(0, longestSample) : sample, name, alphabets)
       return { name, score: name === 'windows-1252' ? score + benefit / beyond : score }
@@ -25,12 +27,8 @@ export const detectEncoding = (bytes: Uint8Array): Encoding => {
   if (best === undefined || next === undefined || best.score <= 0) return { name: 'windows-1252', confidence: 0 }
   // Two encodings of one script may agree in every letter of a text.
   const lead = Math.min(1, (best.score - next.score) * 5)
-  return {
-    name: best.name,
-    confidence: Number(
-      Math.min(0.99, Math.min(1, best.score) * (0.6 + 0.4 * lead) * (beyond / (beyond + 2))).toFixed(2),
-    ),
-  }
+  const sure = Math.min(0.99, Math.min(1, best.score) * (0.6 + 0.4 * lead) * (beyond / (beyond + 2)))
+  return { name: best.name, confidence: Number(sure.toFixed(2)) }
 }
 
 /** So many words are never all of an even length by chance, and one in so many may be odd. */
@@ -63,39 +61,26 @@ const central = [l.polish, l.czech, l.hungarian, l.romanian, l.croatian, l.germa
 const baltic = [l.lithuanian, l.latvian, l.estonian]
 const cyrillic = [l.russian, l.ukrainian]
 
-/** Of two encodings with equal results, the earlier one counts. */
-const candidates: Readonly<Record<string, readonly Alphabet[]>> = {
-  'windows-1252': western,
-  'iso-8859-15': western,
-  'windows-1250': central,
-  'iso-8859-2': central,
-  'windows-1254': [l.turkish],
-  'windows-1257': baltic,
-  'iso-8859-13': baltic,
-  'iso-8859-4': baltic,
-  'windows-1258': [l.vietnamese],
-  macintosh: western,
-  'windows-1251': cyrillic,
-  'koi8-u': cyrillic,
-  'koi8-r': cyrillic,
-  ibm866: cyrillic,
-  'iso-8859-5': cyrillic,
-  'x-mac-cyrillic': cyrillic,
-  'windows-1253': [l.greek],
-  'iso-8859-7': [l.greek],
-  'windows-1255': [l.hebrew],
-  'iso-8859-8': [l.hebrew],
-  'windows-1256': [l.arabic, l.persian],
-  'iso-8859-6': [l.arabic],
-  'windows-874': [l.thai],
-  shift_jis: [l.japanese],
-  'euc-jp': [l.japanese],
-  gb18030: [l.simplified],
-  big5: [l.traditional],
-  'euc-kr': [l.korean],
-  'utf-16le': [l.japanese, l.simplified, l.traditional, l.korean],
-  'utf-16be': [l.japanese, l.simplified, l.traditional, l.korean],
-}
+/** The names of encodings with their alphabets. Of two encodings with equal results, the earlier one counts. */
+const candidates: readonly (readonly [string, readonly Alphabet[]])[] = [
+  ['windows-1252 iso-8859-15', western],
+  ['windows-1250 iso-8859-2', central],
+  ['windows-1254', [l.turkish]],
+  ['windows-1257 iso-8859-13 iso-8859-4', baltic],
+  ['windows-1258', [l.vietnamese]],
+  ['macintosh', western],
+  ['windows-1251 koi8-u koi8-r ibm866 iso-8859-5 x-mac-cyrillic', cyrillic],
+  ['windows-1253 iso-8859-7', [l.greek]],
+  ['windows-1255 iso-8859-8', [l.hebrew]],
+  ['windows-1256', [l.arabic, l.persian]],
+  ['iso-8859-6', [l.arabic]],
+  ['windows-874', [l.thai]],
+  ['shift_jis euc-jp', [l.japanese]],
+  ['gb18030', [l.simplified]],
+  ['big5', [l.traditional]],
+  ['euc-kr', [l.korean]],
+  ['utf-16le utf-16be', [l.japanese, l.simplified, l.traditional, l.korean]],
+]
 
 /** From below 0 to 1: how well the text fits its best language. */
 const scoreOf = (sample: Uint8Array, name: string, alphabets: readonly Alphabet[]): number => {
@@ -153,6 +138,7 @@ export const decodeAs = (bytes: Uint8Array, name: string): string => {
   const decoder = new TextDecoder(name)
   // The same characters as browsers read; Node has fewer under this name.
   const text = (decoder.encoding === 'gbk' ? new TextDecoder('gb18030') : decoder).decode(bytes)
+  if (decoder.encoding === 'big5') return withHongKong(text)
   if (decoder.encoding !== 'windows-1252') return text
   return text.replace(/[\x80-\x9f]/g, (character) => late.charAt(character.charCodeAt(0) - 0x80))
 }

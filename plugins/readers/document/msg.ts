@@ -45,11 +45,9 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
       recipients.flatMap((recipient) => (recipient.kind === number ? recipient.person : [])).join(', ') || textOf(shown)
     )
   }
+  const addresses = senderAddresses.map((name) => textOf(name))
   writeHeads(writing, {
-    from: personOf(
-      textOf(senderName),
-      senderAddresses.map((name) => textOf(name)),
-    ),
+    from: personOf(textOf(senderName), addresses),
     to: named('to'),
     cc: named('cc'),
     bcc: named('bcc'),

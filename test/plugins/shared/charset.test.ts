@@ -90,6 +90,26 @@ t.test('Chinese and Korean are read with all characters that browsers know', (t)
   t.end()
 })
 
+t.test('the characters of Hong Kong are read in Big5, stated or not', (t) => {
+  const bytes = Buffer.from('ca5c925d9df6adbbb4e49defb5f3a5abb6529652a1419df2a14191c19df8', 'hex')
+  for (const label of ['big5', 'big5-hkscs'])
+    t.equal(decodePage(bytes, `text/html; charset=${label}`), '佢哋喺香港嘅街市買餸，𨋢，嚟啲', label)
+  t.match(decodeBytes(bytes, ''), { text: '佢哋喺香港嘅街市買餸，𨋢，嚟啲', encoding: { name: 'big5' } })
+  const edges = {
+    fa40: '𠕇',
+    fefe: '秔',
+    '8e40': '𣻗',
+    '8740': '䏰',
+    c6a1: '①',
+    c8fe: 'ɪ',
+    '8862': 'Ê̄',
+    '8140': '\ueeb8',
+  }
+  for (const [pair, text] of Object.entries(edges))
+    t.equal(decodePage(Buffer.from(pair, 'hex'), 'text/plain; charset=big5'), text, pair)
+  t.end()
+})
+
 t.test('a table of Chinese names is not taken for Greek', (t) => {
   // 姓名,城市 and 张伟,北京 and 王芳,上海 and so on, as Excel writes them in China.
   const rows = ['d0d5c3fb,b3c7cad0', 'd5c5ceb0,b1b1bea9', 'cdf5b7bc,c9cfbaa3', 'c0eec4c8,b9e3d6dd', 'd5d4c3f4,c9eedbda']
