@@ -10,14 +10,14 @@ const mostHeads = 256 * 1024
 /** Heads without a blank line behind them are an entity without a body. */
 export const entityOf = (bytes: Buffer) => {
   const start = bytes.subarray(0, mostHeads).toString('latin1')
-  const gap = /\r?\n\r?\n/.exec(/^\r?\n/.test(start) ? `\n${start}` : start)
+  const gap = /(^|\r?\n)\r?\n/.exec(start)
   const end = gap ? gap.index + gap[0].length : start.length
   const heads = headsOf(start.slice(0, gap?.index))
   const head = (name: string) => heads.get(name) ?? ''
   const [type, about] = valueOf(head('content-type'))
   const [disposition, file] = valueOf(head('content-disposition'))
   const body = bytes.subarray(end)
-  const coding = head('content-transfer-encoding').trim().toLowerCase()
+  const [coding] = valueOf(head('content-transfer-encoding'))
   return {
     /** The decoded value of a head; '' where there is none. */
     head: (name: string) => decodedWords(head(name)),
@@ -79,9 +79,9 @@ interface Piece {
   readonly text: string
 }
 
-/** The value of a head in lower case, and its parameters. Of a parameter in both forms, that of RFC 2231 counts. */
+/** The value of a head in lower case without its comment, and its parameters. Of a parameter in both forms, that of RFC 2231 counts. */
 const valueOf = (head: string): readonly [string, ReadonlyMap<string, Parameter>] => {
-  const value = head.split(';')[0]!.trim().toLowerCase()
+  const value = head.split(/[;(]/, 1)[0]!.trim().toLowerCase()
   const given = new Map<string, Parameter>()
   const parted = new Map<string, Piece[]>()
   const pattern = /;\s*([\w-]+)(?:\*(\d+))?(\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g

@@ -8,6 +8,7 @@ import { writeAttachments, writeHeads, writeLines } from './mail-heads.ts'
 
 /** Mails within mails within mails: more depth is an attack. */
 const mostDepth = 20
+const mailType = 'message/rfc822'
 /** Parts of one mail with all mails inside of it. */
 const mostParts = 1_000
 
@@ -30,7 +31,7 @@ const writeMail = async (outer: Reading, bytes: Buffer, depth: number): Promise<
   const narrow = narrowed(bytes)
   const reading = narrow === null ? outer : { ...outer, isRecoded: true }
   const mail = entityOf(narrow ?? unmarked(bytes))
-  if (!mail.head('from') && !mail.head('subject') && !mail.head('received')) throw new Unreadable()
+  if (depth === 0 && !mail.head('from') && !mail.head('subject') && !mail.head('received')) throw new Unreadable()
   const { writing } = reading
   const [from, to, cc, bcc, date, subject] = ['from', 'to', 'cc', 'bcc', 'date', 'subject'].map(mail.head)
   writeHeads(writing, { from: from!, to: to!, cc: cc!, bcc: bcc!, date: date!, subject: subject! })
@@ -47,8 +48,8 @@ const writeEntity = async (reading: Reading, entity: Entity, files: string[], de
     const chosen = entity.type === 'multipart/alternative' ? chosenOf(reading, parts) : parts
     for (const part of chosen) await writeEntity(reading, part, files, depth + 1)
     for (const part of parts) if (!chosen.includes(part)) nameFiles(reading, part, files, depth + 1)
-  } else if (entity.isAttached) files.push(entity.name)
-  else if (entity.type === 'message/rfc822')
+  } else if (entity.isAttached && (entity.name || entity.type !== mailType)) files.push(entity.name || entity.type)
+  else if (entity.type === mailType)
     await writeMail({ ...reading, isRecoded: isRecodedIn(reading, entity) }, entity.content(), depth + 1)
   else if (entity.type === 'text/html') await writeHtml(writing, textOf(reading, entity, 'page'))
   else if (entity.type.startsWith('text/')) writeLines(writing, textOf(reading, entity, 'text'))
@@ -62,7 +63,7 @@ const nameFiles = (reading: Reading, entity: Entity, files: string[], depth: num
     const isMixed = entity.type === 'multipart/mixed'
     for (const part of partsOf(entity)) nameFiles(reading, part, files, depth + 1, isMixed)
   } else if (entity.isAttached || (isBetween && entity.name !== '' && !entity.type.startsWith('text/')))
-    files.push(entity.name)
+    files.push(entity.name || entity.type)
 }
 
 /** The first plain part with text; else the last part, which RFC 2046 calls the best. */

@@ -67,6 +67,37 @@ t.test('a mail of a page alone, and a mail within a mail, are read', async (t) =
   t.match(await textOf('a.eml', outer), /Subject: Outer\nSubject: Page/)
 })
 
+t.test(
+  'a mail that Exchange attached without a name is read, and other parts without a name tell their type',
+  async (t) => {
+    const attached = 'Content-Disposition: attachment; creation-date="Mon, 02 Mar 2026 09:00:00 GMT"'
+    const part = (type: string, content: string) => `--b\nContent-Type: ${type}\n${attached}\n\n${content}\n`
+    const forwarded = (parts: string) => `Subject: Fwd\nContent-Type: multipart/mixed; boundary=b\n\n${parts}--b--\n`
+    const inner = 'Subject: Tides\n\nHigh at noon.'
+    const parts =
+      part('message/rfc822', inner) + part('application/pdf', 'x') + part('message/rfc822; name=a.eml', inner)
+    t.equal(
+      await textOf('a.eml', forwarded(parts)),
+      'Subject: Fwd\nSubject: Tides\nHigh at noon.\nAttachment: application/pdf\nAttachment: a.eml',
+    )
+    const odd = forwarded(`--b\n\nSee below.\n${part('message/rfc822', 'To: ada@example.org\n\nHigh at noon.')}`)
+    t.equal(await textOf('a.eml', odd), 'Subject: Fwd\nSee below.\nTo: ada@example.org\nHigh at noon.')
+    const other = `${part('text/plain', 'x')}--b\n\nSee below.\n`.replace('attachment', 'inline')
+    const chosen = forwarded(other + part('application/pdf', 'x')).replace('multipart/mixed', 'multipart/alternative')
+    t.equal(await textOf('a.eml', chosen), 'Subject: Fwd\nx\nAttachment: application/pdf')
+  },
+)
+
+t.test('a comment behind a transfer encoding or a type of a mail is no part of it', async (t) => {
+  const coded = (heads: string, text: string) => textOf('a.eml', `Subject: x\n${heads}\n\n${text}`)
+  t.equal(
+    await coded('Content-Transfer-Encoding: Base64 (of words)', 'SGlnaCBhdCBub29uLg=='),
+    'Subject: x\nHigh at noon.',
+  )
+  t.equal(await coded('Content-Transfer-Encoding: quoted-printable(as ever)', 'H=69gh'), 'Subject: x\nHigh')
+  t.equal(await coded('Content-Type: text/html (a page)', '<p>High</p>'), 'Subject: x\nHigh')
+})
+
 t.test('a mail that an editor saved in a wider encoding, or with a mark, is read', async (t) => {
   const body = 'Content-Transfer-Encoding: 8bit\r\n\r\nSüße Äpfel, привет.\r\n'
   const heads = 'From: Ada <ada@example.org>\r\nSubject: Größe\r\nContent-Type: text/plain; charset=iso-8859-1\r\n'
