@@ -41,16 +41,13 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const recipients = recipientsOf(file, textOf)
   const named = (kind: keyof typeof kinds): string => {
     const [number, shown] = kinds[kind]
-    return (
-      recipients.flatMap((recipient) => (recipient.kind === number ? recipient.person : [])).join(', ') || textOf(shown)
-    )
+    const persons = recipients.filter(({ kind }) => kind === number).map(({ person }) => person)
+    return persons.join(', ') || textOf(shown)
   }
   const addresses = senderAddresses.map((name) => textOf(name))
   writeHeads(writing, {
     from: personOf(textOf(senderName), addresses),
-    to: named('to'),
-    cc: named('cc'),
-    bcc: named('bcc'),
+    ...{ to: named('to'), cc: named('cc'), bcc: named('bcc') },
     date: dateOf(fixed.get(sent)),
     subject: textOf(subject),
   })

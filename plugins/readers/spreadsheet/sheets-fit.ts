@@ -26,14 +26,9 @@ const mostSheets = 1_000
 export const fitSheets = (format: string, all: readonly Grid[], most: ContentLimits): Sheets => {
   const grids = all.slice(0, mostSheets)
   const wants = grids.map(({ rows }) => wanted(rows, most))
-  const values = fairShares(
-    most.values,
-    wants.map((want) => want.values),
-  )
-  const characters = fairShares(
-    most.characters,
-    wants.map((want) => want.characters),
-  )
+  const wantedOf = (kind: keyof ContentLimits) => wants.map((want) => want[kind])
+  const values = fairShares(most.values, wantedOf('values'))
+  const characters = fairShares(most.characters, wantedOf('characters'))
   const sheets = grids.map(({ name, rows, rowCount, columnCount, hidden, cut, left = 1 }, at): Sheet => {
     const kept = fillRows<Cell>(packed(rows), { values: values[at]!, characters: characters[at]! }, contentCutter(most))
     const numbers = numbersOf(rows, kept.rows.length)

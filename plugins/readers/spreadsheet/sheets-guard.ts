@@ -92,8 +92,24 @@ const guardTexts = (content: string): void => {
   }
 }
 
-/** A record that lists the sheets of other workbooks, in the numbers of the format. */
-const externalSheets = 0x17
+/** A record that lists the sheets of other workbooks, and one of a formula, in the numbers of the format. */
+const [externalSheets, formula] = [0x17, 0x06]
+
+/** The places of records of one kind, and the lengths of their contents. */
+function* recordsOf(stream: Buffer, kind: number): Generator<readonly [number, number]> {
+  for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2))
+    if (stream.readUInt16LE(at) === kind) yield [at, stream.readUInt16LE(at + 2)]
+}
+
+/** Whether each formula has the empty text for its value, as in the files of a program that works out none. */
+export const isUnworked = (stream: Buffer): boolean => {
+  let unworked = false
+  for (const [at] of recordsOf(stream, formula)) {
+    unworked = /^03.{10}ffff$/.test(stream.toString('hex', at + 10, at + 18))
+    if (!unworked) break
+  }
+  return unworked
+}
 
 /**
  * The stream of a compound file that holds a workbook's cells. Throws Unreadable without one, and for a list without its
@@ -101,13 +117,9 @@ const externalSheets = 0x17
  */
 export const safeStream = (bytes: Uint8Array): Buffer => {
   const file = openCompound(bytes)
-  const named = (name: RegExp): Buffer | null => {
-    const path = file.paths.find((path) => name.test(path))
-    return path === undefined ? null : file.stream(path)
-  }
+  const named = (name: RegExp): Buffer | null => file.stream(file.paths.find((path) => name.test(path)) ?? '')
   const stream = named(/^workbook$/i) ?? named(/^book$/i)
   if (stream === null) throw new Unreadable()
-  for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2))
-    if (stream.readUInt16LE(at) === externalSheets && stream.readUInt16LE(at + 2) < 2) throw new Unreadable()
+  for (const [, length] of recordsOf(stream, externalSheets)) if (length < 2) throw new Unreadable()
   return stream
 }

@@ -1,10 +1,10 @@
-import type { CellObject, Range, WorkBook, WorkSheet } from '@e965/xlsx'
+import type { CellObject, ParsingOptions, Range, WorkBook, WorkSheet } from '@e965/xlsx'
 import { Unreadable } from '../../../core/errors.ts'
 import { optionalPackage } from '../../shared/optional-package.ts'
 import { isCompound } from '../../shared/unreadable-reason.ts'
 import { decodedReferences } from '../shared/xml-elements.ts'
 import type { Grid } from './sheets-fit.ts'
-import { safePart, safeStream } from './sheets-guard.ts'
+import { isUnworked, safePart, safeStream } from './sheets-guard.ts'
 import { lettersOf } from './column-letters.ts'
 import { momentOf, type Parts, saidMoment, showsDuration } from './sheet-dates.ts'
 import type { Cell } from '../../../core/ports/file-content.ts'
@@ -29,12 +29,8 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
     // The library silently leaves out a sheet that it cannot read.
     if (!sheet) throw new Unreadable()
     // For an ods, the library leaves the sheet's name encoded.
-    const grid = gridOf(
-      book.bookType === 'ods' ? decodedReferences(name) : name,
-      sheet['!data'] ?? [],
-      sheet['!merges'] ?? [],
-      cell,
-    )
+    const decoded = book.bookType === 'ods' ? decodedReferences(name) : name
+    const grid = gridOf(decoded, sheet['!data'] ?? [], sheet['!merges'] ?? [], cell)
     return { ...grid, ...hiddenIn(sheet, book.Workbook?.Sheets?.[at]?.Hidden) }
   })
   if (grids.length === 0) throw new Unreadable()
@@ -44,18 +40,20 @@ export const readWorkbook = async (bytes: Uint8Array): Promise<Workbook | null> 
 /** Rejects with Unconfigured when the package is not installed. */
 const load = () => optionalPackage('@e965/xlsx', () => import('@e965/xlsx'))
 
+/** What the library has without telling its types. */
+interface Parsers {
+  parse_zip(archive: unknown, how: ParsingOptions): WorkBook
+  parse_xlscfb(stream: Buffer, how: ParsingOptions): WorkBook
+  set_cptable(tables: unknown): void
+}
+
 // Dates stay numbers with their formats, so that the machine's time zone has no effect.
 const options = { dense: true, cellNF: true, cellText: false, cellHTML: false, cellFormula: false } as const
 
 /** The library gets the unpacked, bounded parts and never the archive. */
 const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
   const files = await unzip(bytes, (name) => /\.(xml|rels|bin)$/i.test(name) && !/\/media\//i.test(name))
-  const { parse_zip } = (await load()) as unknown as {
-    parse_zip(
-      archive: unknown,
-      how: typeof options & { readonly cellDates: boolean; readonly cellStyles: boolean },
-    ): WorkBook
-  }
+  const { parse_zip } = (await load()) as unknown as Parsers
   const archive = {
     FullPaths: [...files.keys()],
     FileIndex: Array.from(files, ([name, file]) => ({ name, type: 2, content: safePart(name, file) })),
@@ -67,18 +65,13 @@ const readZipped = async (bytes: Uint8Array): Promise<WorkBook> => {
 /** The library gets the stream of the cells alone: it would believe every number in the properties beside it. */
 const readCompound = async (bytes: Uint8Array): Promise<WorkBook> => {
   const cells = safeStream(bytes)
-  const { parse_xlscfb, set_cptable } = (await load()) as unknown as {
-    parse_xlscfb(
-      stream: Buffer,
-      how: typeof options & { readonly cellStyles: true; readonly sheetStubs: true; readonly type: 'buffer' },
-    ): WorkBook
-    set_cptable(tables: unknown): void
-  }
+  const { parse_xlscfb, set_cptable } = (await load()) as unknown as Parsers
   // Texts of old files use the code page of their country.
   set_cptable(await optionalPackage('@e965/xlsx', () => import('@e965/xlsx/dist/cpexcel.full')))
   try {
     // Some files write a cell twice: an empty one takes the place of the one before.
-    return parse_xlscfb(cells, { ...options, cellStyles: true, sheetStubs: true, type: 'buffer' })
+    const how = { ...options, cellStyles: true, sheetStubs: true, cellFormula: isUnworked(cells) }
+    return parse_xlscfb(cells, { ...how, type: 'buffer' })
   } catch (cause) {
     throw /password|encrypt/i.test((cause as Error).message) ? new Unreadable({ flaw: 'password', cause }) : cause
   }
@@ -171,7 +164,8 @@ const cellReader = (formats: Formats, date1904: boolean) => {
     if (before === undefined) known.set(format, formats.is_date(format))
     return before ?? known.get(format)!
   }
-  return ({ t, v, w, z }: CellObject): Cell => {
+  return ({ t, v, w, z, f }: CellObject): Cell => {
+    if (v === '' && f !== undefined) return `=${f}`
     if (t === 'e') return w ?? errors.get(Number(v)) ?? '#ERROR!'
     const value = v instanceof Date ? saidMoment(v, String(z)) : v
     if (typeof value !== 'number') return value === undefined || value === '' ? null : value

@@ -130,6 +130,19 @@ t.test('a formula without a value is the text of its cell, whatever the prefix o
     t.equal(await rowsOf('a.xlsx', workbook(prefix, row)), '=SUM(1,2) | 2 | =A1<2', `prefix "${prefix}"`)
 })
 
+t.test(
+  'formulas of an xls without any value are the texts of their cells, and an empty value stays empty',
+  async (t) => {
+    const { bytes } = await stored('xls/formulas-without-values.xls')
+    const formulas = ['=SUM(A1:A3)', '=A1&" x"', '=IF(A1>2,"yes","")']
+    t.equal(await rowsOf('a.xls', bytes), ['1.5 | text', '2.5', '3.5', ...formulas].join('\n'))
+    const worked = Buffer.from(bytes)
+    const empty = Buffer.from('030000000000ffff', 'hex')
+    worked.writeDoubleLE(7.5, worked.indexOf(empty))
+    t.equal(await rowsOf('a.xls', worked), '1.5 | text\n2.5\n3.5\n7.5', 'the others are empty texts')
+  },
+)
+
 t.test('a cell of an ods may have no text, and values in single quotes', async (t) => {
   const cell = (more: string, text: string) => `<table:table-cell ${more}><text:p>${text}</text:p></table:table-cell>`
   const cells = [
