@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
@@ -19,7 +20,7 @@ import words from '../plugins/guards/words.ts'
 import { type Running, running, unhurried } from './environments.ts'
 import { modes } from './fakes/agent.ts'
 import { listening } from './fakes/listening.ts'
-import { type PlayedTool, mcpServer, oddServer, replacedServer } from './fakes/mcp-servers.ts'
+import { type PlayedServer, type PlayedTool, mcpServer, oddServer, replacedServer } from './fakes/mcp-servers.ts'
 import { until } from './until.ts'
 import { given } from './fitted.ts'
 import { bookingGuard } from './plugins/guards/booking-guard.ts'
@@ -215,6 +216,46 @@ t.test('a server that is replaced by one of another revision goes on', async (t)
     const keeps = after === 'sessions' || after === 'examples'
     t.equal(textOf(one) !== textOf(other), keeps, 'no caller works in the session of another')
   }
+})
+
+t.test('a call whose stream ends or breaks goes on behind its last event', async (t) => {
+  const late = (leave: (closeStream: () => void) => void): NonNullable<PlayedTool['run']> =>
+    async function run(_, { closeStream }) {
+      await sleep(100)
+      leave(closeStream)
+      await sleep(300)
+      return 'Late'
+    }
+  const one: PlayedServer = await mcpServer(
+    t,
+    [
+      { name: 'poll', run: late((closeStream) => closeStream()) },
+      { name: 'cut', run: late(() => one.cut()) },
+    ],
+    { resumes: true },
+  )
+  const refusing = await oddServer(t, (message, out) => {
+    if (message === null) return void out.writeHead(405).end()
+    const serverInfo = { name: 'x', version: '1' }
+    const results: Record<string, object> = {
+      initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
+      'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
+    }
+    const result = results[message.method]
+    if (result !== undefined) return void out.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
+    out.writeHead(200, { 'content-type': 'text/event-stream' })
+    out.end('id: 1\nretry: 1\ndata:\n\n')
+  })
+  const gateway = await house(t, { servers: { slow: { url: one.url }, odd: { url: refusing } } })
+  const agent = await agentOf(t, gateway, gateway.key)
+  for (const name of ['poll', 'cut']) {
+    const begun = performance.now()
+    t.equal(textOf(await agent.call('callTool', { name: `slow__${name}` })), 'Late', name)
+    t.ok(performance.now() - begun < 900, 'the server names the pause')
+  }
+  const asked = one.seen.filter(({ method }) => method === 'GET')
+  t.ok(asked.length >= 2 && asked.every(({ headers }) => /^event-\d+$/.test(String(headers['last-event-id']))))
+  t.match(await agent.call('callTool', { name: 'odd__x' }), { isError: true, content: [{ text: /without an answer/ }] })
 })
 
 t.test('a server that hangs delays no call after the first list', async (t) => {

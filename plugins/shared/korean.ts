@@ -7,12 +7,6 @@ const firstOld = 0xa1
 const isAdded = (lead: number, trail: number): boolean =>
   between(trail, 0x41, 0x5a) || between(trail, 0x61, 0x7a) || between(trail, 0x81, lead < firstOld ? 0xfe : 0xa0)
 
-/** Characters of EUC-KR that came later than the decoders of Node. */
-const late: readonly (readonly [number, string])[] = [
-  [0xa2e6, '€'],
-  [0xa2e7, '®'],
-]
-
 /** The character of each pair of bytes; 0 for none. */
 const characters = (): Uint16Array => {
   const table = new Uint16Array(0x10000)
@@ -26,7 +20,9 @@ const characters = (): Uint16Array => {
         known.add(character.charCodeAt(0))
       }
   }
-  for (const [pair, character] of late) table[pair] = character.charCodeAt(0)
+  // These two came later than the decoders of Node.
+  table[0xa2e6] = '€'.charCodeAt(0)
+  table[0xa2e7] = '®'.charCodeAt(0)
   // The added syllables stand in the order of Unicode.
   let next = 0xac00
   for (let pair = 0x8141; pair <= 0xc652; pair++) {

@@ -5,6 +5,9 @@ import { unpack, type Unpack } from './unpack.ts'
 export interface SseEvent {
   readonly event: string | null
   readonly data: string
+  /** Where the stream goes on when it is asked again, and the ms until then. */
+  readonly id?: string
+  readonly retry?: number | undefined
 }
 
 /** Characters of one event, or of one line. */
@@ -17,21 +20,26 @@ export const sseUnpacker = (): Unpack<SseEvent> => {
   let begun = ''
   let data: string | null = null
   let event: string | null = null
+  let id: string | undefined
+  let retry: number | undefined
   let returned = false
 
   const oversized = () => new UpstreamFailed(undefined, { again: true, cause: new Error('An event is over 4 MiB') })
 
   const line = (text: string, into: SseEvent[]) => {
     if (text === '') {
-      if (data !== null) into.push({ event, data })
+      if (data !== null) into.push(id === undefined ? { event, data } : { event, data, id, retry })
       data = event = null
+      id = undefined
     } else if (text.startsWith('data:')) {
       const value = text.slice(text.charCodeAt(5) === 32 ? 6 : 5)
       data = data === null ? value : `${data}\n${value}`
       if (data.length > mostEventLength) throw oversized()
     } else if (text.startsWith('event:')) {
       event = text.slice(text.charCodeAt(6) === 32 ? 7 : 6) || null
-    } else if (text === 'data') {
+    } else if (text.startsWith('id:')) id = text.slice(3).trimStart()
+    else if (text.startsWith('retry:')) retry = Number(text.slice(6)) || undefined
+    else if (text === 'data') {
       data = data === null ? '' : `${data}\n`
     }
   }

@@ -5,12 +5,20 @@ import type { ReadableStream } from 'node:stream/web'
 import type { Test } from 'tap'
 import { opensHttp } from './listening.ts'
 
+/** What a tool sees of its call. */
+interface Seen {
+  readonly session: string | undefined
+  readonly signal: AbortSignal
+  /** Ends the stream of the call, which goes on at the next request of the client. */
+  closeStream(): void
+}
+
 /** A tool of a played server. */
 export interface PlayedTool {
   readonly name: string
   readonly description?: string
   readonly inputSchema?: object
-  run?(args: any, seen: { readonly session: string | undefined; readonly signal: AbortSignal }): unknown
+  run?(args: any, seen: Seen): unknown
 }
 
 export interface PlayedServer {
@@ -19,6 +27,8 @@ export interface PlayedServer {
   readonly seen: { readonly method: string; readonly headers: IncomingMessage['headers']; readonly body: string }[]
   /** The sessions that are open. */
   readonly sessions: Map<string, unknown>
+  /** Breaks all connections. */
+  cut(): void
 }
 
 // The package is one of those that tests alone install, so its types are not looked at.
@@ -34,7 +44,9 @@ const serverOf = (tools: () => readonly PlayedTool[]) => {
   server.setRequestHandler('tools/call', async ({ params }: any, context: any) => {
     const tool = tools().find(({ name }) => name === params.name)
     if (tool?.run === undefined) throw new sdk.ProtocolError(-32602, `There is no ${params.name} here`)
-    const result = await tool.run(params.arguments, { session: context.sessionId, signal: context.mcpReq.signal })
+    const closeStream = () => context.http?.closeSSE()
+    const seen = { session: context.sessionId, signal: context.mcpReq.signal, closeStream }
+    const result = await tool.run(params.arguments, seen)
     return typeof result === 'string' ? { content: [{ type: 'text', text: result }] } : result
   })
   return server
@@ -53,9 +65,30 @@ const refusals = {
   },
 }
 
+/** Keeps the events of all streams in their order. */
+const eventStore = () => {
+  const events: { readonly stream: string; readonly message: object }[] = []
+  return {
+    storeEvent: async (stream: string, message: object) => `event-${events.push({ stream, message })}`,
+    getStreamIdForEventId: async (id: string) => events[Number(id.slice(6)) - 1]?.stream,
+    async replayEventsAfter(id: string, { send }: { send(id: string, message: object): Promise<void> }) {
+      const from = Number(id.slice(6))
+      const { stream } = events[from - 1]!
+      for (const [at, event] of events.entries())
+        if (at >= from && event.stream === stream) await send(`event-${at + 1}`, event.message)
+      return stream
+    },
+  }
+}
+
 /** A server that keeps a session for each client. */
 const withSessions =
-  (tools: () => readonly PlayedTool[], sessions: Map<string, any>, refusal: () => Response): Answering =>
+  (
+    tools: () => readonly PlayedTool[],
+    sessions: Map<string, any>,
+    refusal: () => Response,
+    resumes: boolean,
+  ): Answering =>
   async (request, body) => {
     const name = request.headers.get('mcp-session-id')
     const known = name === null ? undefined : sessions.get(name)
@@ -63,6 +96,7 @@ const withSessions =
     if (name !== null || !body.includes('"initialize"')) return refusal()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => `session-${crypto.randomUUID()}`,
+      ...(resumes && { eventStore: eventStore(), retryInterval: 200 }),
       onsessioninitialized: (id: string) => void sessions.set(id, transport),
       onsessionclosed: (id: string) => void sessions.delete(id),
     })
@@ -73,22 +107,24 @@ const withSessions =
 const give = async (answer: Response, out: ServerResponse): Promise<void> => {
   out.writeHead(answer.status, Object.fromEntries(answer.headers))
   if (answer.body === null) return void out.end()
-  Readable.fromWeb(answer.body as ReadableStream)
-    .on('error', () => out.destroy())
-    .pipe(out)
+  const body = Readable.fromWeb(answer.body as ReadableStream).on('error', () => out.destroy())
+  out.on('close', () => body.destroy())
+  body.pipe(out)
 }
 
 /** A server of the official SDK on a free port, by streamable HTTP; with sessions, without any state, or in the latest revision alone. */
 export const mcpServer = async (
   t: Test,
   tools: readonly PlayedTool[] | (() => readonly PlayedTool[]),
-  { stateless = false, latest = false, refuses = 'protocol' as keyof typeof refusals } = {},
+  { stateless = false, latest = false, refuses = 'protocol' as keyof typeof refusals, resumes = false } = {},
 ): Promise<PlayedServer> => {
   const current = typeof tools === 'function' ? tools : () => tools
   const sessions = new Map<string, unknown>()
   const handler = sdk.createMcpHandler(() => serverOf(current), { legacy: latest ? 'reject' : 'stateless' })
   const answering: Answering =
-    stateless || latest ? (request) => handler.fetch(request) : withSessions(current, sessions, refusals[refuses])
+    stateless || latest
+      ? (request) => handler.fetch(request)
+      : withSessions(current, sessions, refusals[refuses], resumes)
   const seen: PlayedServer['seen'] = []
   const server = createServer((incoming, out) => {
     const work = async () => {
@@ -100,7 +136,7 @@ export const mcpServer = async (
     }
     work().catch(() => out.destroy())
   })
-  return { url: await served(t, server), seen, sessions }
+  return { url: await served(t, server), seen, sessions, cut: () => server.closeAllConnections() }
 }
 
 const served = async (t: Test, server: ReturnType<typeof createServer>): Promise<string> =>

@@ -36,6 +36,16 @@ t.test('whole, byte by byte, and in two at every place', async (t) => {
   }
 })
 
+t.test('an event tells where the stream goes on, and after which pause', async (t) => {
+  const told = 'id: a\nretry: 5\ndata:\n\nid:b\ndata: x\n\nretry: soon\ndata: y\n\nid: c\ndata: z\n\nid: d\n'
+  t.same(await events([encode(told)]), [
+    { event: null, data: '', id: 'a', retry: 5 },
+    { event: null, data: 'x', id: 'b', retry: 5 },
+    { event: null, data: 'y' },
+    { event: null, data: 'z', id: 'c', retry: undefined },
+  ])
+})
+
 t.test('what has not ended is not given, wherever it is cut', async (t) => {
   for (let at = 0; at < stream.length; at++) {
     const given = await events([stream.subarray(0, at)])

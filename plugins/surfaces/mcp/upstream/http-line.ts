@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { print } from '../../../../core/dialects/json.ts'
 import { isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { sseEvents } from '../../../shared/sse.ts'
+import { type SseEvent, sseEvents } from '../../../shared/sse.ts'
 import type { Answer, Door } from '../../../../core/ports/platform.ts'
 import { latestRevision } from '../../../shared/dialects/mcp/protocol.ts'
 import { rpcErrorCodes } from '../../../shared/dialects/mcp/rpc.ts'
@@ -19,6 +20,10 @@ import {
 
 /** Ms for the farewell to a session. */
 const farewellMs = 2_000
+/** A name that a header can tell. */
+const soundName = /^[\x21-\x7e]{1,256}$/
+/** Ms before a stream is asked to go on, where its server names none; the least and the most of them. */
+const pause = { usual: 1_000, least: 100, most: 60_000 }
 /** Events of one answer beside the answer itself. */
 const mostEvents = 1_000
 
@@ -67,6 +72,10 @@ const refuse = async (answer: Answer, isAgreed: boolean): Promise<never> => {
   throw failed
 }
 
+const isStream = (answer: Answer): boolean => answer.header('content-type')?.startsWith('text/event-stream') === true
+
+const ended = () => new UpstreamFailed('The tool’s server ends without an answer', { again: true })
+
 /** Requests to one server, with what the handshake tells. */
 const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door: Door) => {
   let session: string | null = null
@@ -89,10 +98,20 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
       }
       return refuse(answer, version !== null)
     },
+    /** The stream of a call behind an event. */
+    async resumed({ id = '', retry = pause.usual }: SseEvent, signal: AbortSignal): Promise<Answer> {
+      const wait = Math.min(pause.most, Math.max(pause.least, retry))
+      await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+      const headers = { ...told(), accept: 'text/event-stream', 'last-event-id': id }
+      const answer = await door(url, { method: 'GET', headers, signal })
+      if (answer.status === 200 && isStream(answer)) return answer
+      answer.discard()
+      throw ended()
+    },
     opens(answer: Answer): void {
       const name = answer.header('mcp-session-id')
       if (name === null) return
-      if (!/^[\x21-\x7e]{1,256}$/.test(name)) throw new UpstreamFailed('The tool’s server names no sound session')
+      if (!soundName.test(name)) throw new UpstreamFailed('The tool’s server names no sound session')
       session = name
     },
     agreed: (revision: string) => void (version = revision),
@@ -108,14 +127,30 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
 
 /** A server by streamable HTTP: each message is a request, and its answer is one JSON or a stream of events. */
 export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
-  const { post, opens, agreed, isOwn, close } = requestsTo(url, headers, door)
+  const { post, resumed, opens, agreed, isOwn, close } = requestsTo(url, headers, door)
   let calls = 0
   const notify = async (message: Sent, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
+
+  /** The events of an answer. A stream that ends or breaks goes on behind its last event, where its server names events. */
+  async function* told(first: Answer, signal: AbortSignal): AsyncGenerator<string> {
+    let last: SseEvent = { event: null, data: '' }
+    for (let answer = first; ; answer = await resumed(last, signal)) {
+      try {
+        for await (const event of sseEvents(bounded(answer.body))) {
+          if (event.id !== undefined && soundName.test(event.id)) last = { ...event, retry: event.retry ?? last.retry }
+          yield event.data
+        }
+      } catch (error) {
+        if (last.id === undefined || !(error instanceof UpstreamFailed && error.again)) throw error
+      }
+      if (last.id === undefined) return
+    }
+  }
 
   /** The answer to a call in a stream, whatever else the server tells before. */
   const streamed = async (answer: Answer, id: number, signal: AbortSignal): Promise<ServerMessage> => {
     let events = 0
-    for await (const { data } of sseEvents(bounded(answer.body))) {
+    for await (const data of told(answer, signal)) {
       if (++events > mostEvents) break
       if (data === '') continue
       const message = await messageIn(Buffer.from(data))
@@ -123,15 +158,14 @@ export const httpLine = (url: string, headers: Readonly<Record<string, string>>,
       const reply = answerTo(message)
       if (reply !== null) await notify(reply, signal)
     }
-    throw new UpstreamFailed('The tool’s server ends without an answer', { again: true })
+    throw ended()
   }
 
   const answered = async (sent: Sent & { readonly id: number }, signal: AbortSignal, repeated?: RepeatedHeaders) => {
     const { id } = sent
     const answer = await post(sent, signal, repeated)
     if (sent.method === 'initialize') opens(answer)
-    const isStream = answer.header('content-type')?.startsWith('text/event-stream') === true
-    const message = isStream
+    const message = isStream(answer)
       ? await streamed(answer, id, signal)
       : await messageIn(await boundedBody(answer, mostMessage))
     if (message.id !== id) throw new UpstreamFailed('The tool’s server answers another call')
