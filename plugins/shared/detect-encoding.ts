@@ -1,5 +1,5 @@
 import type { Encoding } from '../../core/ports/file-content.ts'
-import * as languages from './alphabets.ts'
+import * as l from './alphabets.ts'
 import type { Alphabet } from './alphabets.ts'
 import { withHongKong } from './hong-kong.ts'
 
@@ -55,7 +55,6 @@ const telling = (bytes: Uint8Array): Uint8Array => {
   return bytes.subarray(from, from + longestSample)
 }
 
-const l = languages
 const western = [l.german, l.french, l.iberian, l.italian, l.nordic, l.icelandic]
 const central = [l.polish, l.czech, l.hungarian, l.romanian, l.croatian, l.german]
 const baltic = [l.lithuanian, l.latvian, l.estonian]

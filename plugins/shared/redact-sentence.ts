@@ -1,3 +1,5 @@
+import { cutText } from './cut-text.ts'
+
 /** The largest number of characters that callers see of a sentence. */
 const mostCharacters = 500
 /** Characters that are looked at: what is cut out makes room for what follows. */
@@ -83,7 +85,7 @@ export const redactedSentence = (text: string): string | null => {
   // Half a key at the end is no key any more, so the last word goes.
   const seen = whole.length > looked ? whole.slice(0, looked).replace(/\S*$/, '') : whole
   const cleaned = cuts.reduce((cleaned, [what, by]) => cleaned.replace(what, by as never), seen).trim()
-  return cleaned === '' ? null : cleaned.slice(0, mostCharacters)
+  return cleaned === '' ? null : cutText(cleaned, mostCharacters)
 }
 
 /** Whether nothing would be cut out of it. */

@@ -39,9 +39,7 @@ export const sseUnpacker = (): Unpack<SseEvent> => {
       event = text.slice(text.charCodeAt(6) === 32 ? 7 : 6) || null
     } else if (text.startsWith('id:')) id = text.slice(3).trimStart()
     else if (text.startsWith('retry:')) retry = Number(text.slice(6)) || undefined
-    else if (text === 'data') {
-      data = data === null ? '' : `${data}\n`
-    }
+    else if (text === 'data') data = data === null ? '' : `${data}\n`
   }
 
   return (read, into) => {

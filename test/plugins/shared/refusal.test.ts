@@ -203,6 +203,8 @@ t.test('whatever a backend says, a sentence is short, of one line and read in li
     }),
   )
   t.equal(redactedSentence('It is too long. '.repeat(100))?.length, 500)
+  const emoji = `${'It is too long. '.repeat(31)}Oh `
+  t.equal(redactedSentence(`${emoji}😀 and so on`), emoji, 'a sentence ends with a whole character')
   const clock = quietClock()
   for (const piece of ['a.', 'a-', '::', '/a', '@a', '"', 'sk-', 'org', '9', 'a1', ' a'])
     refusalIn(400, JSON.stringify(error({ message: piece.repeat(16_384 / piece.length) })))
