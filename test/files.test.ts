@@ -31,8 +31,8 @@ const listed = async (gateway: Running, query = '', headers = {}) => {
   const answer = await gateway.call('GET', `/files/encrypted${query}`, undefined, headers)
   return { status: answer.status, ...((await answer.json()) as { data: { files: Record_[]; pagination: object } }) }
 }
-const contentOf = async (gateway: Running, id: string, headers = {}) => {
-  const answer = await gateway.call('GET', `/files/encrypted/${id}/content`, undefined, headers)
+const contentOf = async (gateway: Running, id: string, headers = {}, method = 'GET') => {
+  const answer = await gateway.call(method, `/files/encrypted/${id}/content`, undefined, headers)
   return { answer, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 const keyFor = async (gateway: Running, key: object) => ({
@@ -87,6 +87,11 @@ for (const [name, adapters] of Object.entries(environments)) {
         t.equal(part.answer.status, 206, range)
         t.ok(part.bytes.equals(content.subarray(from, to)), `${range} is what was asked for`)
         t.equal(part.answer.headers.get('content-range'), `bytes ${from}-${to - 1}/${content.length}`)
+      }
+      for (const range of ['bytes=0-9', 'bytes=300000-']) {
+        const { answer } = await contentOf(gateway, record.id, { range }, 'HEAD')
+        const told = (name: string) => answer.headers.get(name)
+        t.same([answer.status, told('content-length'), told('content-range')], [200, `${content.length}`, null], range)
       }
       for (const range of ['bytes=300000-', 'bytes=5-2', 'bytes=-0']) {
         t.equal((await contentOf(gateway, record.id, { range })).answer.status, 400, range)

@@ -51,7 +51,7 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.#incoming.headers
+    return this.#incoming.method === 'HEAD' ? { ...this.#incoming.headers, range: undefined } : this.#incoming.headers
   }
 
   get bytes(): AsyncIterable<Uint8Array> {

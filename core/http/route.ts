@@ -83,7 +83,7 @@ export interface Request<Input, Query, Who, Path extends string = string> {
   readonly query: Query
   readonly params: Params<Path>
   readonly caller: Who
-  /** Lower-case names. */
+  /** Lower-case names. A range is for GET alone, so a HEAD has none. */
   readonly headers: IncomingHttpHeaders
   /** The body as it comes in; empty once `input` was read from it. */
   readonly bytes: AsyncIterable<Uint8Array>
