@@ -251,6 +251,17 @@ t.test('an upload that is forgotten before the enclave opens its keys is not ind
   if (order.length > 0) await end(0)
 })
 
+t.test('an equal file that was there is indexed with its second upload', async (t) => {
+  const { client, end, indexes, status } = await stage(t)
+  const file = { name: 'other.txt', mime: 'text/plain', bytes: Buffer.from('The other ferry') }
+  const { id } = await client.files.upload(file)
+  t.match(await client.files.upload(file), { id, is_duplicate: true, rag_status: 'none' })
+  t.match(await client.files.upload(file, { index: true }), { id, is_duplicate: true, rag_status: 'running' })
+  await end(0)
+  t.ok(await until(async () => (await status(id)) === 'completed'))
+  t.equal(await indexes(), 1)
+})
+
 t.test('an index stays whole where the index before it cannot be removed', async (t) => {
   const { id, index, end, found, status, once } = await stage(t)
   await index()

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { type Files, connect } from '../../plugins/sealed/client/client.ts'
 import { SealgateError } from '../../plugins/sealed/client/error.ts'
 import { type FileRecord, type FileType, fileTypes } from '../../plugins/sealed/client/file-shapes.ts'
+import { isThere } from '../../plugins/sealed/client/index-and-rotate.ts'
 import type { Source } from '../../plugins/sealed/client/byte-source.ts'
 import { clientOf, clientOptions } from './client-options.ts'
 import { keyFileOf, memoryFileOf, readKeys } from './key-file.ts'
@@ -53,8 +54,7 @@ export const files = async (args: readonly string[], env: NodeJS.ProcessEnv): Pr
     case 'get':
       return get(files, names[0]!, out)
     case 'rm':
-      for (const id of names) await files.remove(id).catch(absent)
-      return
+      return remove(files, names)
     case 'ls':
       return list(files, { ...(search !== undefined && { search }), ...(type && { type }) })
   }
@@ -72,15 +72,8 @@ const put = async (files: Files, path: string, options: { index: boolean; incogn
     .upload(source, { ...options, onProgress: bar.told })
     .catch(naming(source.name))
     .finally(bar.end)
-  // A duplicate keeps the index setting of the first upload, so its index is asked for here.
-  if (kept.is_duplicate && options.index) await index(files, kept.id)
   print(`${kept.id}\t${plain(kept.name, '?')}${kept.is_duplicate ? '\t(already there)' : ''}`)
-}
-
-/** Throws when the gateway refuses, although its answer as a whole is fine. */
-const index = async (files: Files, id: string) => {
-  const [begun] = await files.index([id])
-  if (!begun?.success) throw new Error('The file could not be indexed')
+  if (options.index && kept.rag_status === 'failed') throw new Error('The file could not be indexed')
 }
 
 /** Puts the file's name before the error, when several files are sent. */
@@ -95,6 +88,13 @@ const absent = (error: unknown): never => {
   throw error instanceof SealgateError && error.status === 404
     ? new Error('There is no such file', { cause: error })
     : error
+}
+
+/** Removes all that are there, and then names the missing ones. */
+const remove = async (files: Files, ids: readonly string[]) => {
+  const missing: string[] = []
+  for (const id of ids) if (!(await isThere(files.remove(id)))) missing.push(id)
+  if (missing.length > 0) throw new Error(`There is no such file: ${missing.join(', ')}`)
 }
 
 /** The file gets its name only after every byte is verified. */

@@ -89,9 +89,9 @@ const store = async (client: Client, call: PageRequest): Promise<void> => {
     const onProgress = (sent: number, size: number) => void tell('sent', { sent, size })
     const options = { index: query.get('index') === 'true', signal, onProgress }
     const kept = await client.files.upload(source, options)
-    // A duplicate keeps the index setting of the first upload, so its index is asked for here.
-    const { rag_status } = kept.is_duplicate && options.index ? await index(client, kept.id) : kept
-    if (!tell('stored', { ...shown(kept), rag_status })) await onDrain(response)
+    if (kept.is_duplicate && options.index && kept.rag_status === 'failed')
+      throw new UpstreamFailed('The file could not be indexed')
+    if (!tell('stored', shown(kept))) await onDrain(response)
   } catch (error) {
     tell('error', { error: faultText(error) })
   }

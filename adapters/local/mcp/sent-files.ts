@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { extname } from 'node:path'
 import * as v from 'valibot'
 import type { Files } from '../../../plugins/sealed/client/client.ts'
-import { SealgateError } from '../../../plugins/sealed/client/error.ts'
+import { isThere } from '../../../plugins/sealed/client/index-and-rotate.ts'
 import { type MemoryFile, jsonOf } from '../key-file.ts'
 import { mimeOf } from '../mimes.ts'
 import type { CallContext } from '../../../plugins/shared/dialects/mcp/protocol.ts'
@@ -85,10 +85,10 @@ export interface SentFilesOptions {
   readonly store: MemoryFile | null
 }
 
-const isGone = (error: unknown): boolean => error instanceof SealgateError && error.status === 404
+const unindexed = () => new Refusal('The file could not be indexed')
 
 const removeAll = async (files: SentFilesOptions['files'], ids: Iterable<string>): Promise<void> => {
-  await Promise.all([...ids].map((id) => files.remove(id).catch((error) => isGone(error) || Promise.reject(error))))
+  await Promise.all([...ids].map((id) => isThere(files.remove(id))))
 }
 
 /** Seals and sends local files. The same content is sent once. Rejects when the file of the store is damaged. */
@@ -99,7 +99,7 @@ export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOption
 
   const indexed = async (id: string, signal: AbortSignal): Promise<void> => {
     const [begun] = await files.index([id], signal)
-    if (!begun?.success) throw new Refusal('The file could not be indexed')
+    if (!begun?.success) throw unindexed()
   }
 
   const upload = async (
@@ -113,7 +113,7 @@ export const sentFiles = async ({ files, openFile, kek, store }: SentFilesOption
     const source = { name, mime, size, open: () => bytesOf(handle, size) }
     const options = { index, incognito: store === null, signal: context.signal, onProgress: context.progress }
     const kept = await files.upload(source, options)
-    if (kept.is_duplicate && index) await indexed(kept.id, context.signal)
+    if (kept.is_duplicate && index && kept.rag_status === 'failed') throw unindexed()
     if (store === null) own.add(kept.id)
     if (hash.equals(await hashOf(file))) return kept.id
     await files.remove(kept.id)

@@ -72,12 +72,8 @@ export const connect = ({
   ...at
 }: ConnectOptions): Client => {
   const policy = policyOf(given)
-  const connectionTo = (url: string) => ({
-    baseUrl: url.replace(/(?<!\/)\/+$/, ''),
-    apiKey,
-    policy,
-    fetch: fetch.bind(globalThis),
-  })
+  const shared = { apiKey, policy, fetch: fetch.bind(globalThis) }
+  const connectionTo = (url: string) => ({ ...shared, baseUrl: url.replace(/(?<!\/)\/+$/, '') })
   const [main, aside] = [connectionTo(at.baseUrl), connectionTo(at.toolsUrl ?? at.baseUrl)]
   const enclaveKeys = sealingKeys(main)
   const keys = keysOf(kek, wrappedRagDek)
@@ -88,6 +84,13 @@ export const connect = ({
   const footing: FileContext = { ask, keys, memory, checks: recordChecks(keys, memory, requireBound) }
   const access = fileAccess(footing, sealParts)
   const { checked: _, opened: __, ...files } = access
+  const indexing = indexAndRotate(footing, askAside, access, sealParts, store)
+  const upload: Files['upload'] = async (file, options = {}) => {
+    const kept = await files.upload(file, options)
+    if (!kept.is_duplicate || !options.index) return kept
+    const [begun] = await indexing.index([kept.id], options.signal)
+    return { ...kept, rag_status: begun?.success ? 'running' : 'failed' }
+  }
   return {
     chat: { completions: completions(send) },
     audio: {
@@ -96,7 +99,7 @@ export const connect = ({
     },
     decisions: decisions(send),
     embeddings: embedder(send),
-    files: { ...files, ...indexAndRotate(footing, askAside, access, sealParts, store) },
+    files: { ...files, ...indexing, upload },
     tools: tools(askAside, sealedSender(aside, enclaveKeys), footing, access),
     receipts: logOf(
       (path) => ask.data('GET', path),

@@ -156,8 +156,8 @@ const digestOf = async (files: FileAccess, id: string, signal: AbortSignal | und
   return digest.digest()
 }
 
-/** False for a file that was removed meanwhile. */
-const isThere = async (work: Promise<unknown>): Promise<boolean> => {
+/** False for a file that is not there, or no more. */
+export const isThere = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work
     return true

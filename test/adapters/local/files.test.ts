@@ -26,6 +26,26 @@ t.test('files put names the file that is over the quota, and the quota', async (
   }
 })
 
+t.test('files rm removes all that are there, and names the missing ones', async (t) => {
+  const gateway = await running(t, memory())
+  const keys = join(t.testdir(), 'keys.json')
+  const kek = newKek()
+  await writeKeys(keys, { kek, wrapped_rag_dek: null }, false)
+  const { files: own } = connect({ baseUrl: gateway.base, apiKey: gateway.key, kek })
+  const ids = []
+  for (const name of ['a', 'b']) ids.push((await own.upload({ name, bytes: Buffer.from(name) })).id)
+  const env = { SEALGATE_URL: gateway.base, SEALGATE_KEY: gateway.key, SEALGATE_KEYS: keys }
+  await t.rejects(files(['rm', 'file_x', ids[0]!, 'file_y', ids[1]!], env), {
+    message: 'There is no such file: file_x, file_y',
+  })
+  t.equal((await own.list()).total, 0)
+  await t.rejects(
+    files(['rm', 'file_x'], { ...env, SEALGATE_KEY: 'wrong' }),
+    { message: /key is missing/ },
+    'other faults end it',
+  )
+})
+
 t.test('files get writes a file whose name is as long as the system takes', async (t) => {
   const folder = t.testdir()
   const gateway = await running(t, memory())
