@@ -124,6 +124,9 @@ t.test('what is said comes back sealed, whatever its length', async (t) => {
     'a backend of another style is rendered',
   )
   t.match(heard.at(-1)!.url, /audio\/translations/)
+  const prompt = 'herons of the north quay '.repeat(400)
+  await transcriptions.create({ model: 'whisper', file: blob, prompt })
+  t.ok(heard.at(-1)!.bytes.includes(prompt), 'a long prompt is the matter of the backend, as in the clear')
   await gateway.gateway.drain(100)
   await new Promise((resolve) => setTimeout(resolve, 50))
   t.notMatch(JSON.stringify(gateway.logged), /talk|seven words/)

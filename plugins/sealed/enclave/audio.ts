@@ -23,7 +23,7 @@ export const AudioRequest = v.object({
   model: v.optional(ModelName),
   language: v.optional(short),
   detect_language: v.optional(v.boolean()),
-  prompt: v.optional(v.pipe(v.string(), v.maxLength(4096))),
+  prompt: v.optional(v.string()),
   temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
   diarize: v.optional(v.boolean()),
   smart_format: v.optional(v.boolean()),
