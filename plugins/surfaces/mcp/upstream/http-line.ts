@@ -125,32 +125,32 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
   }
 }
 
+/** The events of an answer. A stream that ends or breaks goes on behind its last event, where its server names events. */
+async function* eventsOf(first: Answer, resumed: (last: SseEvent) => Promise<Answer>): AsyncGenerator<string> {
+  let last: SseEvent = { event: null, data: '' }
+  for (let answer = first; ; answer = await resumed(last)) {
+    try {
+      for await (const event of sseEvents(bounded(answer.body))) {
+        if (event.id !== undefined && soundName.test(event.id)) last = { ...event, retry: event.retry ?? last.retry }
+        yield event.data
+      }
+    } catch (error) {
+      if (last.id === undefined || !(error instanceof UpstreamFailed && error.again)) throw error
+    }
+    if (last.id === undefined) return
+  }
+}
+
 /** A server by streamable HTTP: each message is a request, and its answer is one JSON or a stream of events. */
 export const httpLine = (url: string, headers: Readonly<Record<string, string>>, door: Door): Line => {
   const { post, resumed, opens, agreed, isOwn, close } = requestsTo(url, headers, door)
   let calls = 0
   const notify = async (message: Sent, signal: AbortSignal): Promise<void> => (await post(message, signal)).discard()
 
-  /** The events of an answer. A stream that ends or breaks goes on behind its last event, where its server names events. */
-  async function* told(first: Answer, signal: AbortSignal): AsyncGenerator<string> {
-    let last: SseEvent = { event: null, data: '' }
-    for (let answer = first; ; answer = await resumed(last, signal)) {
-      try {
-        for await (const event of sseEvents(bounded(answer.body))) {
-          if (event.id !== undefined && soundName.test(event.id)) last = { ...event, retry: event.retry ?? last.retry }
-          yield event.data
-        }
-      } catch (error) {
-        if (last.id === undefined || !(error instanceof UpstreamFailed && error.again)) throw error
-      }
-      if (last.id === undefined) return
-    }
-  }
-
   /** The answer to a call in a stream, whatever else the server tells before. */
   const streamed = async (answer: Answer, id: number, signal: AbortSignal): Promise<ServerMessage> => {
     let events = 0
-    for await (const data of told(answer, signal)) {
+    for await (const data of eventsOf(answer, (last) => resumed(last, signal))) {
       if (++events > mostEvents) break
       if (data === '') continue
       const message = await messageIn(Buffer.from(data))
