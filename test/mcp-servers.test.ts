@@ -253,8 +253,10 @@ t.test('a call whose stream ends or breaks goes on behind its last event', async
     t.equal(textOf(await agent.call('callTool', { name: `slow__${name}` })), 'Late', name)
     t.ok(performance.now() - begun < 900, 'the server names the pause')
   }
-  const asked = one.seen.filter(({ method }) => method === 'GET')
-  t.ok(asked.length >= 2 && asked.every(({ headers }) => /^event-\d+$/.test(String(headers['last-event-id']))))
+  const resumptions = one.seen.filter(({ method }) => method === 'GET')
+  t.ok(
+    resumptions.length >= 2 && resumptions.every(({ headers }) => /^event-\d+$/.test(String(headers['last-event-id']))),
+  )
   t.match(await agent.call('callTool', { name: 'odd__x' }), { isError: true, content: [{ text: /without an answer/ }] })
 })
 

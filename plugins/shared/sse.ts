@@ -5,7 +5,7 @@ import { unpack, type Unpack } from './unpack.ts'
 export interface SseEvent {
   readonly event: string | null
   readonly data: string
-  /** Where the stream goes on when it is asked again, and the ms until then. */
+  /** Where the stream goes on at the next request, and the ms until then. */
   readonly id?: string
   readonly retry?: number | undefined
 }

@@ -59,7 +59,7 @@ export interface UploadOptions {
   readonly type?: FileType
   /** The file is in no list, and the gateway removes it after its configured time. */
   readonly incognito?: boolean
-  /** Indexes the file as soon as it is stored, also an equal one that was there. */
+  /** Indexes the file as soon as it is stored, also an equal file of before. */
   readonly index?: boolean
   readonly signal?: AbortSignal
   /** In bytes of the plaintext that were sealed and sent. */

@@ -22,7 +22,7 @@ import {
 const farewellMs = 2_000
 /** A name that a header can tell. */
 const soundName = /^[\x21-\x7e]{1,256}$/
-/** Ms before a stream is asked to go on, where its server names none; the least and the most of them. */
+/** Ms before the request for the rest of a stream, where its server names none; the least and the most. */
 const pause = { usual: 1_000, least: 100, most: 60_000 }
 /** Events of one answer beside the answer itself. */
 const mostEvents = 1_000
