@@ -40,7 +40,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/files': 275,
   'plugins/surfaces/gemini': 414,
   'plugins/surfaces/index': 127,
-  'plugins/surfaces/mcp': 1562,
+  'plugins/surfaces/mcp': 1594,
   'plugins/surfaces/rvenc': 462,
   'plugins/surfaces/shared': 3739,
   'plugins/surfaces/tools': 266,
