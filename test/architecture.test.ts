@@ -41,7 +41,7 @@ const importFaults = (house: House): readonly string[] => {
           faults.push(`${name} belongs to ${place}, not ${file}`)
         const free =
           own !== 'plugins/sealed/wire' ||
-          /^(@noble\/|#(?:aead|ml-kem|sha256|x25519)$)/.test(from) ||
+          /^(@noble\/|#(?:aead|ml-kem|x25519)$)/.test(from) ||
           file.endsWith('.node.ts')
         const browser = own !== 'plugins/sealed/client' || !(from.startsWith('node:') || builtinModules.includes(from))
         // What a stranger must trust takes nothing from outside.

@@ -17,21 +17,27 @@ export default found
 export const { createCipheriv, createDecipheriv, createHash, createPrivateKey, createPublicKey, diffieHellman } = found
 `
 /** Names that \`imports\` of package.json gives to Node and to pages, by what each exports. */
-const twofold = { '#aead': 'aead', '#ml-kem': 'mlKem', '#sha256': 'hashing', '#x25519': 'x25519' }
+const twofold = { '#aead': ['aead', 'hashing'], '#ml-kem': ['mlKem'], '#x25519': ['x25519'] }
 
 /** One bundle for both: what runs on OpenSSL is chosen when the module is loaded. */
 const bothWays = {
   name: 'both-ways',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^#(aead|ml-kem|sha256|x25519)$/ }, ({ path }) => ({ path, namespace: 'twofold', sideEffects: false }))
-    onLoad({ filter: /.*/, namespace: 'twofold' }, ({ path }) => ({
-      resolveDir: `${wing}/wire`,
-      contents: `
+    onResolve({ filter: /^#(aead|ml-kem|x25519)$/ }, ({ path }) => ({ path, namespace: 'twofold', sideEffects: false }))
+    onLoad({ filter: /.*/, namespace: 'twofold' }, ({ path }) => {
+      const [file, names] = [path.slice(1), twofold[path]]
+      const as = (form) => names.map((name) => `${name} as ${form}_${name}`).join()
+      const chosen = names.map((name) => `export const ${name} = isNative ? native_${name} : portable_${name}\n`)
+      return {
+        resolveDir: `${wing}/wire`,
+        contents: `
         import found from 'node:crypto'
-        import { ${twofold[path]} as portable } from './${path.slice(1)}.js'
-        import { ${twofold[path]} as native } from './${path.slice(1)}.node.js'
-        export const ${twofold[path]} = found.createPrivateKey === undefined ? portable : native`,
-    }))
+        import { ${as('portable')} } from './${file}.js'
+        import { ${as('native')} } from './${file}.node.js'
+        const isNative = found.createPrivateKey !== undefined
+        ${chosen.join('')}`,
+      }
+    })
     onResolve({ filter: /^node:crypto$/ }, ({ path }) => ({ path, namespace: 'own-crypto', sideEffects: false }))
     onLoad({ filter: /.*/, namespace: 'own-crypto' }, () => ({ contents: ownCrypto }))
   },

@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import type { Stored } from '../wire/binding.ts'
 import { same } from '../wire/bytes.ts'
 import { openContent, openWhole } from '../wire/file.ts'

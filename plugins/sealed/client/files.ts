@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import { utf8 } from '../wire/bytes.ts'
 import { openLabel } from '../wire/file.ts'
 import { fromHex, toHex } from '../wire/hex.ts'

@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import type { Stored } from '../wire/binding.ts'
 import { utf8 } from '../wire/bytes.ts'
 

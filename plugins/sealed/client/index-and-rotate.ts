@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import { fromHex } from '../wire/hex.ts'
 import { type ClearRequests, type RequestOptions, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'

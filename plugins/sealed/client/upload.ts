@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import { randomBytes } from '@noble/hashes/utils.js'
 import { type Stored, boundKey, namedKey } from '../wire/binding.ts'
 import { concat, same, utf8 } from '../wire/bytes.ts'

@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
 import { hchacha } from '@noble/ciphers/chacha.js'
-import type { Aead } from './aead.ts'
+import type { Aead, Hashing } from './aead.ts'
 
 /** Bytes that OpenSSL seals at once: a long text would stand in memory twice. */
 const slice = 256 * 1024
@@ -25,6 +25,9 @@ export const aead: Aead = {
     return new Uint8Array(plain.buffer, plain.byteOffset, plain.length)
   },
 }
+
+/** The same as in `aead.ts` by OpenSSL, several times as fast. */
+export const hashing = (): Hashing => createHash('sha256')
 
 /** In bytes: the tag behind sealed bytes. */
 export const tagLength = 16

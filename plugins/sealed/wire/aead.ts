@@ -1,4 +1,5 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 
 /** XChaCha20-Poly1305: 32 bytes of key, 24 of nonce, 16 of tag at the end. */
 export interface Aead {
@@ -13,3 +14,12 @@ export const aead: Aead = {
   seal: (key, nonce, plain, aad) => xchacha20poly1305(key, nonce, aad).encrypt(plain),
   open: (key, nonce, sealed, aad) => xchacha20poly1305(key, nonce, aad).decrypt(sealed),
 }
+
+/** SHA-256 of bytes that come in parts. */
+export interface Hashing {
+  update(bytes: Uint8Array): unknown
+  digest(): Uint8Array
+}
+
+/** Pages that resolve names by hand know the name of this module, and none of another one. */
+export const hashing = (): Hashing => sha256.create()

@@ -1,4 +1,4 @@
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, number, same, utf8 } from './bytes.ts'
 import { type Pair, bytesOfPair, holds } from './signature.ts'

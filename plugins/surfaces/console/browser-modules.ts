@@ -6,7 +6,6 @@ import { dirname, join, posix, relative } from 'node:path'
 const inBrowsers: Readonly<Record<string, string>> = {
   '#aead': 'plugins/sealed/wire/aead.js',
   '#ml-kem': 'plugins/sealed/wire/ml-kem.js',
-  '#sha256': 'plugins/sealed/wire/sha256.js',
   '#x25519': 'plugins/sealed/wire/x25519.js',
   // Parts of the curve that the client never calls: half of its bytes.
   './abstract/frost.js': 'plugins/surfaces/console/browser/sealed/uncalled-curves.js',

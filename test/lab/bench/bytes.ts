@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { hexPieces } from '../../../plugins/shared/hex-pieces.ts'
-import { hashing } from '#sha256'
+import { hashing } from '#aead'
 import { checks } from '../../../plugins/sealed/wire/body.ts'
 import { concat, order, padded, same } from '../../../plugins/sealed/wire/bytes.ts'
 import { fromHex, readHex, toHex } from '../../../plugins/sealed/wire/hex.ts'

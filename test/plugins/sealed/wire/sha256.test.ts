@@ -1,8 +1,8 @@
-import { hashing as chosen } from '#sha256'
+import { hashing as chosen } from '#aead'
 import t from 'tap'
 import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
-import { hashing as native } from '../../../../plugins/sealed/wire/sha256.node.ts'
-import { hashing as portable } from '../../../../plugins/sealed/wire/sha256.ts'
+import { hashing as native } from '../../../../plugins/sealed/wire/aead.node.ts'
+import { hashing as portable } from '../../../../plugins/sealed/wire/aead.ts'
 
 /** The examples of FIPS 180-4. */
 const examples = {
