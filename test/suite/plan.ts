@@ -55,6 +55,15 @@ const longest: readonly string[] = [
 
 /** Files that take long: browsers, many processes, engines of tools, hunts. `npm run test:long` plays them, as CI and the night do. */
 const long: readonly string[] = [
+  'serve',
+  'recordings',
+  'console-forms',
+  'starting',
+  'calibrate',
+  'service-backends',
+  'drill',
+  'plugins/providers/use-lite',
+  'plugins/tools/transcribeAudioToText',
   'batches-million',
   'frameworks',
   'faults/ways',
