@@ -5,7 +5,7 @@ import { refuseMember } from '../../../core/dialects/json-object.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
 import { listThings, readIfMissing } from './answer-files.ts'
 import type { Given } from './needs.ts'
-import { batchesOf, toldObject } from './relay.ts'
+import { batchesOf, toldObject, undone } from './relay.ts'
 import { billedBatch, modelOf, refuseUnpaid } from './results.ts'
 import { type KeptThing, keepThing, ownThing, refuseUnread, things } from './rows.ts'
 
@@ -42,6 +42,8 @@ interface CreateBatch {
   readonly [field: string]: unknown
 }
 
+const cancelling = (id: string) => ({ method: 'POST', path: `/batches/${id}/cancel`, body: '{}' }) as const
+
 /** Begins a batch of an own file. */
 export const createBatch = async ({ input, caller, signal }: Asked<CreateBatch>, given: Given): Promise<Reply> => {
   const { store, clock, random } = given
@@ -50,9 +52,11 @@ export const createBatch = async ({ input, caller, signal }: Asked<CreateBatch>,
   await refuseUnread(store, caller)
   await refuseUnpaid(given, caller, billedBatch(await modelOf(given, caller, row, signal), row.provider))
   const ask = { method: 'POST', path: '/batches', body: JSON.stringify(input) } as const
-  const made = await toldObject(given, batchesOf(given, row), ask, signal)
+  const batches = batchesOf(given, row)
+  const made = await toldObject(given, batches, ask, signal)
   const own: KeptThing = { ...row, role: 'batch', at: uuid7(clock, random), booked: 0 }
-  return json(await seen(given, await keepThing(store, made['id'], own), own, made))
+  const id = await keepThing(store, made['id'], own, (id) => undone(given, batches, cancelling(id)))
+  return json(await seen(given, id, own, made))
 }
 
 /** The batches of the caller, the newest first. */
@@ -66,6 +70,5 @@ export const oneBatch = async ({ caller, params: { id }, signal }: OfBatch, give
 
 export const cancelBatch = async ({ caller, params: { id }, signal }: OfBatch, given: Given): Promise<Reply> => {
   const row = await ownThing(given.store, caller, id, isBatch)
-  const ask = { method: 'POST', path: `/batches/${id}/cancel`, body: '{}' } as const
-  return json(await seen(given, id, row, await toldObject(given, batchesOf(given, row), ask, signal)))
+  return json(await seen(given, id, row, await toldObject(given, batchesOf(given, row), cancelling(id), signal)))
 }

@@ -8,7 +8,7 @@ import { multipart } from '../shared/multipart.ts'
 import { linesOf } from './entries.ts'
 import type { Given } from './needs.ts'
 import { openaiWording } from './openai-wording.ts'
-import { batchesOf, sent, toldObject } from './relay.ts'
+import { batchesOf, sent, toldObject, undone } from './relay.ts'
 import { type Booking, bookResults, usedInResults } from './results.ts'
 import { type KeptThing, type PageOf, keepThing, ownThing, ownThings, things } from './rows.ts'
 import { behind, bounded, fileIn, gathered, vendorForm } from './upload.ts'
@@ -19,6 +19,8 @@ type OfFile = Asked<unknown, '/v1/files/{id}'>
 
 /** Bytes of the fields beside the file. */
 const mostFieldBytes = 8 * 1024
+
+const removing = (id: string) => ({ method: 'DELETE', path: `/files/${id}` }) as const
 
 const isFile = ({ role, dialect }: KeptThing): boolean => dialect === 'openai' && role === 'file'
 
@@ -39,11 +41,12 @@ export const uploadFile = async (request: Asked, given: Given): Promise<Reply> =
   const form = vendorForm(given, gathered(behind(first.value, texts)), told)
   const ask = { method: 'POST', path: '/files', type: form.type, stream: form.stream() } as const
   const made = await toldObject(given, chosen.batches, ask, signal)
-  await keepThing(store, made['id'], {
+  const row: KeptThing = {
     ...{ organization: caller.organization, user: caller.user, role: 'file', dialect: 'openai' },
     ...{ provider: chosen.candidate.provider, model: chosen.asked.model, endpoint: chosen.asked.endpoint },
     ...{ batch: null, at: uuid7(clock, random), booked: 1 },
-  })
+  }
+  await keepThing(store, made['id'], row, (id) => undone(given, chosen.batches, removing(id)))
   const dropped = [...wording.dropped].join(', ')
   return json(made, 200, dropped === '' ? {} : { 'x-sealgate-dropped': dropped })
 }
@@ -110,8 +113,7 @@ export const removeFile = async (
 ): Promise<Reply> => {
   const row = await ownThing(given.store, caller, id, isFile)
   await bookUnread(given, { caller, id, row, record, pace }, `/files/${id}/content`, signal).catch(missingAsNull)
-  const ask = { method: 'DELETE', path: `/files/${id}` } as const
-  const removed = await toldObject(given, batchesOf(given, row), ask, signal).catch(missingAsNull)
+  const removed = await toldObject(given, batchesOf(given, row), removing(id), signal).catch(missingAsNull)
   await given.store.remove(things, id)
   return json(removed ?? { id, object: 'file', deleted: true })
 }

@@ -10,7 +10,7 @@ import { bookUnread, contentOf, missingAsNull, toldAll } from './answer-files.ts
 import { requestsOf } from './entries.ts'
 import { messagesWording } from './messages-wording.ts'
 import type { Given } from './needs.ts'
-import { batchesOf, toldObject } from './relay.ts'
+import { batchesOf, toldObject, undone } from './relay.ts'
 import { billedBatch, refuseUnpaid } from './results.ts'
 import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
 import { behind, bounded, gathered } from './upload.ts'
@@ -21,6 +21,7 @@ type OfBatch = Asked<unknown, '/v1/messages/batches/{id}'>
 type Told = Readonly<Record<string, unknown>>
 
 const at = '/v1/messages/batches'
+const cancelling = (id: string) => ({ method: 'POST', path: `${at}/${id}/cancel`, body: '' }) as const
 const isBatch = ({ dialect }: KeptThing): boolean => dialect === 'messages'
 
 /** The address of the results here. The vendor's own would lead past the gateway. */
@@ -73,7 +74,8 @@ export const createMessageBatch = async (request: Asked, given: Given): Promise<
     ...{ provider: candidate.provider, model: chosen.asked.model, endpoint: null, batch: null },
     ...{ at: uuid7(clock, random), booked: 0 },
   }
-  const told = await seen(given, await keepThing(store, made['id'], row), row, made)
+  const id = await keepThing(store, made['id'], row, (id) => undone(given, batches, cancelling(id)))
+  const told = await seen(given, id, row, made)
   const dropped = [...wording.dropped].join(', ')
   return json(told, 200, dropped === '' ? {} : { 'x-sealgate-dropped': dropped })
 }
@@ -99,10 +101,8 @@ const own = async ({ caller, params: { id } }: OfBatch, { store }: Given) =>
 export const oneMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> =>
   json(await relayed(given, await own(request, given), request.signal))
 
-export const cancelMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {
-  const path = `${at}/${request.params.id}/cancel`
-  return json(await relayed(given, await own(request, given), request.signal, { method: 'POST', path, body: '' }))
-}
+export const cancelMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> =>
+  json(await relayed(given, await own(request, given), request.signal, cancelling(request.params.id)))
 
 /** Removes the batch at its vendor, and then who owned it. Results that nobody has read are booked before. */
 export const removeMessageBatch = async (request: OfBatch, given: Given): Promise<Reply> => {

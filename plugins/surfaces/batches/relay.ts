@@ -90,6 +90,12 @@ const answerOf = (answer: Answer): Omit<Answer, 'body'> => ({
   discard: () => answer.discard(),
 })
 
+/** Ends what a vendor has made, also for a caller who has left. A fault of the vendor is logged. */
+export const undone = (given: Given, batches: Batches, ask: BatchAsk): Promise<unknown> =>
+  toldObject(given, batches, ask, new AbortController().signal).catch((cause) =>
+    given.log.error('batches.left', { path: ask.path }, cause),
+  )
+
 /** The object that a backend answers with. */
 export const toldObject = async (...args: Parameters<typeof sent>): Promise<Record<string, unknown>> =>
   readObject(await sent(...args))

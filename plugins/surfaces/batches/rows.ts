@@ -44,10 +44,22 @@ export const ownThing = async (
 const isOwn = ({ organization, user, model }: KeptThing, caller: Caller): boolean =>
   organization === caller.organization && user === caller.user && mayUse(caller, model)
 
-/** Keeps who owns what a vendor made. Throws Unavailable for an id that another owner has. */
-export const keepThing = async (store: MetadataStore, id: unknown, row: KeptThing): Promise<string> => {
+/**
+ * Keeps who owns what a vendor made. Throws Unavailable for an id that another owner has. `undo` ends at the vendor what a
+ * store that fails would leave to nobody.
+ */
+export const keepThing = async (
+  store: MetadataStore,
+  id: unknown,
+  row: KeptThing,
+  undo?: (id: string) => Promise<unknown>,
+): Promise<string> => {
   if (typeof id !== 'string' || !idShape.test(id)) throw new Unavailable('The backend gave no id')
-  if (await store.create(things, id, row)) return id
+  const isNew = await store.create(things, id, row).catch(async (fault: unknown) => {
+    await undo?.(id)
+    throw fault
+  })
+  if (isNew) return id
   const { organization, user } = (await store.get(things, id)) ?? {}
   if (organization !== row.organization || user !== row.user) throw new Unavailable('The backend gave an id twice')
   return id
