@@ -9,6 +9,7 @@ import type { Consumption } from '../../../core/inference/metering/consumption.t
 import type { BilledModel, Reservation } from '../../../core/inference/metering/meter.ts'
 import { totalUsage } from '../../shared/total-usage.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { uuid7 } from '../../../core/uuid7.ts'
 import type { RequestRecord } from '../../../core/ports/observer.ts'
 import type { Usage } from '../../../core/ports/upstream.ts'
 import { unknownModel } from '../../shared/models/find-model.ts'
@@ -103,6 +104,25 @@ const refusalOfAll = async (
   return new TooMany('The request costs more than its budget', { code, limit, headers: kept })
 }
 
+/** The tries of a mark, with the first one. */
+const mostTries = 3
+/** Ms between two of them. */
+const pause = 1_000
+
+/** Marks a row as booked. False where another reader was first. The mark's own name tells it where its answer was lost. */
+const marked = async ({ store, clock, random }: Given, id: string): Promise<boolean> => {
+  const by = uuid7(clock, random)
+  for (let tries = 1; ; tries++) {
+    try {
+      const row = await store.update(things, id, { booked: 1, by }, { booked: 0 })
+      return (row ?? (await store.get(things, id)))?.by === by
+    } catch (fault) {
+      if (tries === mostTries) throw fault
+      await clock.sleep(pause)
+    }
+  }
+}
+
 /**
  * Books what results used, once for all readers and across kills: the row decides. Budgets pay before the row is marked, and
  * the ledger counts behind the mark. Throws TooMany where a budget has no room; then nothing is booked.
@@ -122,7 +142,7 @@ export const bookResults = async (
   try {
     for (const used of all) reserved.push([await meter.book(caller, billed, used, record), used])
     if (row.batch !== null) await store.update(things, row.batch, { booked: 1 })
-    if ((await store.update(things, id, { booked: 1 }, { booked: 0 })) === null) return await giveBack()
+    if (!(await marked(given, id))) return await giveBack()
   } catch (error) {
     await giveBack()
     throw reserved.length === 0 ? error : await refusalOfAll(given, caller, billed, all, error)

@@ -20,6 +20,8 @@ export interface KeptThing {
   readonly at: string
   /** 1 once its results are booked, or can never come. */
   readonly booked: number
+  /** The name of the mark that says so. */
+  readonly by?: string
 }
 
 export const things = kind<KeptThing>('batches', [['organization', 'user', 'role', 'at']])

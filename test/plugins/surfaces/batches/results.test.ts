@@ -1,11 +1,13 @@
 import t from 'tap'
 import type { Pace } from '../../../../core/dialects/loop-time.ts'
 import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { Unavailable } from '../../../../core/errors.ts'
 import type { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import type { RequestRecord } from '../../../../core/ports/observer.ts'
 import type { Given } from '../../../../plugins/surfaces/batches/needs.ts'
 import { billedBatch, bookResults, usedInResults } from '../../../../plugins/surfaces/batches/results.ts'
 import { type KeptThing, things } from '../../../../plugins/surfaces/batches/rows.ts'
+import { system } from '../../../../adapters/memory/platform.ts'
 import { recoveredAccount } from '../../../../plugins/usage/usage-account.ts'
 import { UsageJournal } from '../../../../plugins/usage/usage-journal.ts'
 import { actor } from '../../../fakes/backends.ts'
@@ -79,7 +81,13 @@ const finishedBatch = async () => {
     },
     book: (update: MetadataStore['update']) =>
       bookResults(
-        { catalog, meter, store: { ...rows, update } } as unknown as Given,
+        {
+          catalog,
+          meter,
+          store: { ...rows, update },
+          clock: { ...system.clock, sleep: async () => {} },
+          random: system.random,
+        } as unknown as Given,
         { caller: payer, id: 'output', row, record: { tokens: 0 } as RequestRecord },
         all,
         new AbortController().signal,
@@ -102,6 +110,49 @@ t.test('a batch is in the books once at most, whenever its process is killed', a
   t.equal(counted(), 3)
   await book(update)
   t.equal(counted(), 3, 'the row lets nobody book again')
+})
+
+/** What a store does with a mark before its answer is lost, and the requests that are booked in the end. */
+const losses: readonly (readonly [string, 'before' | 'after' | 'never'])[] = [
+  ['written', 'before'],
+  ['written after its time', 'after'],
+  ['never written', 'never'],
+]
+for (const [name, when] of losses)
+  t.test(`a batch is booked once whose mark was ${name} when the store lost its answer`, async (t) => {
+    const { rows, counted, book, dispose } = await finishedBatch()
+    t.teardown(dispose)
+    const late: (() => Promise<unknown>)[] = []
+    let isLost = false
+    const losing: MetadataStore['update'] = async (...args) => {
+      if (args[1] !== 'output' || isLost) {
+        for (const write of late.splice(0)) await write()
+        return rows.update(...args)
+      }
+      isLost = true
+      if (when === 'before') await rows.update(...args)
+      if (when === 'after') late.push(() => rows.update(...args))
+      throw new Unavailable()
+    }
+    await book(losing)
+    t.equal(counted(), 3)
+    await book(rows.update)
+    t.equal(counted(), 3, 'the row lets nobody book again')
+  })
+
+t.test('a batch whose store stays away is booked by the next reader', async (t) => {
+  const { rows, counted, book, dispose } = await finishedBatch()
+  t.teardown(dispose)
+  let tries = 0
+  const failing: MetadataStore['update'] = async (...args) => {
+    if (args[1] !== 'output') return rows.update(...args)
+    tries++
+    throw new Unavailable()
+  }
+  await t.rejects(book(failing), Unavailable)
+  t.same([counted(), tries], [0, 3])
+  await book(rows.update)
+  t.equal(counted(), 3)
 })
 
 t.test('a batch whose store fails amid its booking is booked and marked by the next reader', async (t) => {
