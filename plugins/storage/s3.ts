@@ -10,6 +10,8 @@ import { cutIntoParts, type Part, partOf } from './s3/parts.ts'
 import { elements } from './s3/xml.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
+/** Ms between two looks for remains of uploads. */
+const sweepMs = 60 * 60 * 1000
 const filled = v.pipe(v.string(), v.minLength(1))
 
 /** One bucket on any S3 server. A file appears when S3 has all bytes and the checksums match. */
@@ -39,11 +41,15 @@ export default plugin({
   create: (platform, { bucket: name, region, endpoint, addressing, patience, ...keys }): BlobStore => {
     const { clock, log } = platform
     const bucket = openBucket(platform, { bucket: name, region, endpoint, addressing, patience, keys })
-    let swept: Promise<void> | null = null
+    let sweepAt = 0
 
     const beginAfterSweep = (key: string, signal: AbortSignal): Promise<PartedUpload> => {
-      // The sweep spares uploads younger than a day: no upload takes that long.
-      swept ??= sweep(bucket, clock.now() - dayMs).catch((cause) => log.error('s3.sweep', {}, cause))
+      const now = clock.now()
+      if (now >= sweepAt) {
+        sweepAt = now + sweepMs
+        // The sweep spares uploads younger than a day: no upload takes that long.
+        void sweep(bucket, now - dayMs).catch((cause) => log.error('s3.sweep', {}, cause))
+      }
       return begin(bucket, key, signal)
     }
 

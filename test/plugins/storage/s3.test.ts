@@ -5,11 +5,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { clock, fetch, log, random } from '../../../adapters/production/platform.ts'
+import { system } from '../../../adapters/memory/platform.ts'
 import type { Fitting } from '../../../core/container.ts'
 import { Unavailable } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
-import { Fetch } from '../../../core/ports/platform.ts'
+import { Clock, Fetch } from '../../../core/ports/platform.ts'
 import s3 from '../../../plugins/storage/s3.ts'
 import { blobStore } from '../../contracts/blob-store.ts'
 import { conform } from '../../contracts/contract.ts'
@@ -394,6 +395,46 @@ t.test('uploads that a dead process left are given up after a day', skip, async 
   await store.put('a', flow(bytes(9 * MiB), MiB))
   for (let i = 0; i < 100 && (await pending(settings.bucket)).length > 1; i++) await sleep(20)
   t.same(await pending(settings.bucket), ['alive'])
+})
+
+t.test('remains of parts are looked for again after an hour, also behind a look that failed', skip, async (t) => {
+  const answer = (status: number, body = ''): Said => ({ status, headers: { etag: '"x"' }, body: Buffer.from(body) })
+  const old = '<Upload><Key>dead</Key><UploadId>7</UploadId><Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload>'
+  let isDown = true
+  let looks = 0
+  const removed: string[] = []
+  const entry = createServer(async (request, response) => {
+    for await (const _ of request);
+    const { method, url = '' } = request
+    const isLook = method === 'GET' && url.includes('uploads')
+    if (isLook) looks++
+    if (method === 'DELETE') removed.push(url)
+    const { status, headers, body } =
+      isLook && isDown
+        ? answer(403, '<Error><Code>AccessDenied</Code></Error>')
+        : answer(200, isLook ? old : '<UploadId>1</UploadId>')
+    response.writeHead(status, headers).end(body)
+  })
+  const endpoint = await opensHttp(t, entry)
+  let later = 0
+  const moved = given(Clock, 'later', () => ({ ...system.clock, now: () => Date.now() + later }))
+  const store = at(t, { bucket: 'here', endpoint, accessKeyId: 'a', secretAccessKey: 'b' }, moved)
+  const put = () => store.put('a', flow(bytes(9 * MiB), MiB))
+  const looked = async (times: number) => {
+    for (let i = 0; i < 100 && looks < times; i++) await sleep(20)
+    await sleep(50)
+    return looks
+  }
+  await put()
+  await put()
+  t.equal(await looked(1), 1, 'one look for all uploads of an hour')
+  t.same(removed, [])
+  isDown = false
+  later = 3_600_001
+  await put()
+  t.equal(await looked(2), 2)
+  for (let i = 0; i < 100 && removed.length === 0; i++) await sleep(20)
+  t.same(removed, ['/here/dead?uploadId=7'])
 })
 
 t.test('a listing has only keys of this store', skip, async (t) => {
