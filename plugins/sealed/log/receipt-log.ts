@@ -159,16 +159,21 @@ export const receiptLog = plugin({
       if (held === null) return soon(times.turn)
       const { log: name, size } = held
       const { tiles, logLeaf } = await growing()
-      const leaves = waiting.map(({ id }) => logLeaf(fromHex(id, 32)!))
-      await tiles.append(size, leaves)
-      const now = size + waiting.length
+      const leaves = waiting.map(({ id }) => toHex(logLeaf(fromHex(id, 32)!)))
+      // An enclave that signed them signs no other order.
+      const all = [...new Set([...(await tiles.behind(size)), ...leaves])]
+      await tiles.append(
+        size,
+        all.map((leaf) => fromHex(leaf, 32)!),
+      )
+      const now = size + all.length
       const head = await signed(name, now)
       const change = { size: now, head, signed: clock.now(), holder: null, until: 0 }
       const written = await rows.update(logRows, logId, change, { holder: own, until: held.until, size })
       if (written === null) throw new Unavailable()
       // A process that is killed here leaves receipts that wait: they get a second place, which proves as much.
       for (const [at, { id }] of waiting.entries())
-        await rows.update(receiptRows, id, { state: 'entered', index: size + at })
+        await rows.update(receiptRows, id, { state: 'entered', index: size + all.indexOf(leaves[at]!) })
       if (waiting.length === mostAtOnce) soon(times.wait)
     }
 

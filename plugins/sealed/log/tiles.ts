@@ -19,6 +19,8 @@ const digits = 64
 /** The nodes of a log in rows: tiles of leaves, tiles over whole tiles, and so on. */
 export interface Tiles {
   readonly whole: WholeNode
+  /** Leaves behind the first `size`, in hex: a process that failed put them there, and may have had them signed. */
+  behind(size: number): Promise<readonly string[]>
   /**
    * Puts leaves behind the first `size`. Leaves that a killed process put there are replaced. Throws Unavailable when
    * another process wrote meanwhile.
@@ -63,6 +65,15 @@ export const tilesIn = (rows: MetadataStore): Tiles => {
 
   return {
     append: (size, leaves) => append(0, size, leaves),
+    async behind(size) {
+      const leaves: string[] = []
+      for (let at = size; ; at = size + leaves.length) {
+        const row = await rows.get(tileRows, idOf(0, Math.floor(at / width)))
+        const found = nodesIn((row?.nodes ?? '').slice((at % width) * digits))
+        leaves.push(...found.map((leaf) => Buffer.from(leaf).toString('hex')))
+        if (found.length < width - (at % width)) return leaves
+      }
+    },
     async whole(level, index) {
       const within = level % levels
       const first = index * 2 ** within
