@@ -24,11 +24,15 @@ export const fakeClock = (start = 1_800_000_000_000): FakeClock => {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
-        const alarm = clock.alarm(ms, resolve)
-        signal?.addEventListener('abort', () => {
+        const stop = () => {
           alarm.off()
-          reject(signal.reason)
+          reject(signal?.reason)
+        }
+        const alarm = clock.alarm(ms, () => {
+          signal?.removeEventListener('abort', stop)
+          resolve()
         })
+        signal?.addEventListener('abort', stop)
       }),
     alarm(ms, ring) {
       const timer = {}

@@ -66,11 +66,14 @@ export const ReceiptLog = one<ReceiptLog>('ReceiptLog')
 /** The hashes load with the first receipt, since most gateways give none. */
 const hashing = lazy(() => Promise.all([import('./tiles.ts'), import('./log-tree.ts'), import('../wire/log-leaf.ts')]))
 
-/** Ms: from a receipt to its entry, of one writer's turn, and of a head before it is signed anew. */
-const times = { wait: 1_000, turn: 30_000, head: 3_600_000 }
+/** Ms: from a receipt to its entry, to another try of it, of one writer's turn, and of a head before it is signed anew. */
+const times = { wait: 1_000, again: 5_000, turn: 30_000, head: 3_600_000 }
 
 /** Receipts that one turn enters. */
 const mostAtOnce = 1_000
+
+/** Tries of a receipt at the store, with the first one. */
+const mostEntries = 120
 
 /** How often an enclave that signed another size is asked again: once for each enclave is enough. */
 const tries = 4
@@ -94,7 +97,7 @@ export const receiptLog = plugin({
     })
     const entering = new Set<Promise<unknown>>()
     let turning: Promise<void> | null = null
-    let closed = false
+    const closing = new AbortController()
 
     const known = async (): Promise<LogRow> => {
       const found = await rows.get(logRows, logId)
@@ -196,7 +199,7 @@ export const receiptLog = plugin({
 
     /** A turn after `ms`, unless one comes earlier. */
     const soon = (ms: number): void => {
-      if (closed || signer === null || due <= clock.now() + ms) return
+      if (closing.signal.aborted || signer === null || due <= clock.now() + ms) return
       alarm?.off()
       due = clock.now() + ms
       alarm = clock.alarm(ms, ring)
@@ -213,9 +216,26 @@ export const receiptLog = plugin({
       return rows.get(logRows, logId)
     }
 
+    let pausing: Promise<void> | null = null
+    /** All receipts share one pause: Node reports many listeners on one signal as a leak. */
+    const pause = (): Promise<void> =>
+      (pausing ??= clock
+        .sleep(times.again, closing.signal)
+        .catch(() => undefined)
+        .finally(() => (pausing = null)))
+
+    /** A store that is away is tried for ten minutes, and a last time when the gateway closes. */
     const enter = async (organization: string, receipt: string): Promise<void> => {
-      await rows.create(receiptRows, receipt, { organization, at: clock.now(), state: 'waiting', index: null })
-      soon(times.wait)
+      const row = { organization, at: clock.now(), state: 'waiting', index: null } as const
+      for (let left = mostEntries; ; left--) {
+        try {
+          await rows.create(receiptRows, receipt, row)
+          return soon(times.wait)
+        } catch (cause) {
+          if (left <= 1 || closing.signal.aborted) throw cause
+          await pause()
+        }
+      }
     }
 
     const entered = (work: Promise<void>): void => {
@@ -249,7 +269,7 @@ export const receiptLog = plugin({
         return { path: printed(await tree.continued(from, now.size)), head: now.head }
       },
       async dispose() {
-        closed = true
+        closing.abort()
         alarm?.off()
         await Promise.all([...entering])
         await turning

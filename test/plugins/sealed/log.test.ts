@@ -8,6 +8,7 @@ import { MetadataStore } from '../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { headSigning } from '../../../plugins/sealed/enclave/log-heads.ts'
 import { receiptSigner } from '../../../plugins/sealed/enclave/receipts.ts'
+import { tilesIn } from '../../../plugins/sealed/log/tiles.ts'
 import { ReceiptLog, receiptLog } from '../../../plugins/sealed/log/receipt-log.ts'
 import type { WantedHead } from '../../../plugins/sealed/log-signer.ts'
 import { fakeClock, settled } from '../../fakes/clock.ts'
@@ -22,12 +23,15 @@ const logStage = (t: Test) => {
   const sign = headSigning(() => ({ epoch: 1, sign: signer.signHead }), clock)
   const events: string[] = []
   const note = (event: string) => void events.push(event)
-  const stage = { isDown: false, isFull: false }
+  const stage = { isDown: false, isFull: false, refused: 0 }
   const memory = fitted(use(metadataStore)).supply({ rows: MetadataStore }).rows
   const rows: MetadataStore = {
     ...memory,
     create: async (kind, ...rest) => {
-      if (stage.isFull && kind.name === 'receipt') throw new Unavailable()
+      if (stage.isFull && kind.name === 'receipt') {
+        stage.refused++
+        throw new Unavailable()
+      }
       return memory.create(kind, ...rest)
     },
     update: async (kind, id, change, when) => {
@@ -94,4 +98,58 @@ t.test('a log goes on whose signed head the store did not take, also with an ear
   const found = [await proof('second'), await proof('third'), await proof('earlier')]
   t.match(found, [{ size: 4 }, { size: 4 }, { index: 3, size: 4 }])
   t.same(found.map((place) => (place as { index: number }).index).sort(), [1, 2, 3])
+})
+
+t.test('leaves behind a size are told in their order, from tile to tile', async (t) => {
+  const { rows } = fitted(use(metadataStore)).supply({ rows: MetadataStore })
+  const { append, behind } = tilesIn(rows)
+  const leaves = Array.from({ length: 600 }, (_, at) => receiptOf(`${at}`))
+  await append(
+    0,
+    leaves.map((leaf) => Buffer.from(leaf, 'hex')),
+  )
+  for (const size of [0, 100, 256, 300, 512, 600]) t.same(await behind(size), leaves.slice(size), `${size}`)
+})
+
+t.test('a receipt waits for a store that is away', async (t) => {
+  const { events, stage, enter, minute, proof } = logStage(t)
+  const warnings: string[] = []
+  const warned = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', warned)
+  t.teardown(() => process.off('warning', warned))
+  stage.isFull = true
+  await enter('first')
+  for (let at = 0; at < 12; at++) await enter(`${at}`)
+  await minute()
+  t.same([events, warnings], [[], []])
+  stage.isFull = false
+  await minute()
+  t.match(await proof('first'), { size: 13 })
+  t.same(events, [])
+})
+
+t.test('a store that stays away loses a receipt after ten minutes, with one line of the log', async (t) => {
+  const { clock, events, stage, enter } = logStage(t)
+  stage.isFull = true
+  await enter('first')
+  await clock.pass(590_000)
+  t.same(events, [])
+  await clock.pass(10_000)
+  t.same(events, ['receipts.lost'])
+})
+
+t.test('a gateway that closes tries the store a last time', async (t) => {
+  const { events, stage, enter, log } = logStage(t)
+  stage.isFull = true
+  await enter('first')
+  await enter('second')
+  stage.isFull = false
+  await log.dispose()
+  t.same(events, [])
+  t.equal(await log.proof('org', receiptOf('second')), null, 'waits for the next process')
+  stage.isFull = true
+  stage.refused = 0
+  await enter('third')
+  await log.dispose()
+  t.same([events, stage.refused], [['receipts.lost'], 1])
 })
