@@ -5,7 +5,7 @@ import { refuseMember } from '../../../core/dialects/json-object.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
 import { listThings, readIfMissing } from './answer-files.ts'
 import type { Given } from './needs.ts'
-import { batchesOf, toldObject, undone } from './relay.ts'
+import { batchesOf, madeObject, toldObject, undone } from './relay.ts'
 import { billedBatch, modelOf, refuseUnpaid } from './results.ts'
 import { type KeptThing, keepThing, ownThing, refuseUnread, things } from './rows.ts'
 
@@ -53,7 +53,7 @@ export const createBatch = async ({ input, caller, signal }: Asked<CreateBatch>,
   await refuseUnpaid(given, caller, billedBatch(await modelOf(given, caller, row, signal), row.provider))
   const ask = { method: 'POST', path: '/batches', body: JSON.stringify(input) } as const
   const batches = batchesOf(given, row)
-  const made = await toldObject(given, batches, ask, signal)
+  const made = await madeObject(given, batches, ask)
   const own: KeptThing = { ...row, role: 'batch', at: uuid7(clock, random), booked: 0 }
   const id = await keepThing(store, made['id'], own, (id) => undone(given, batches, cancelling(id)))
   return json(await seen(given, id, own, made))

@@ -8,7 +8,7 @@ import { multipart } from '../shared/multipart.ts'
 import { linesOf } from './entries.ts'
 import type { Given } from './needs.ts'
 import { openaiWording } from './openai-wording.ts'
-import { batchesOf, sent, toldObject, undone } from './relay.ts'
+import { batchesOf, madeObject, sent, toldObject, undone } from './relay.ts'
 import { type Booking, bookResults, usedInResults } from './results.ts'
 import { type KeptThing, type PageOf, keepThing, ownThing, ownThings, things } from './rows.ts'
 import { behind, bounded, fileIn, gathered, vendorForm } from './upload.ts'
@@ -26,7 +26,7 @@ const isFile = ({ role, dialect }: KeptThing): boolean => dialect === 'openai' &
 
 /** Checks the lines of a file on their way to the vendor, and keeps whose file it is. */
 export const uploadFile = async (request: Asked, given: Given): Promise<Reply> => {
-  const { caller, headers, bytes, signal } = request
+  const { caller, headers, bytes } = request
   const { store, settings, clock, random } = given
   const type = headers['content-type'] ?? ''
   if (!type.startsWith('multipart/')) throw new BadRequest('The body must be multipart/form-data')
@@ -40,7 +40,7 @@ export const uploadFile = async (request: Asked, given: Given): Promise<Reply> =
   if (first.done === true || chosen === null) throw new BadRequest('The batch has no requests')
   const form = vendorForm(given, gathered(behind(first.value, texts)), told)
   const ask = { method: 'POST', path: '/files', type: form.type, stream: form.stream() } as const
-  const made = await toldObject(given, chosen.batches, ask, signal)
+  const made = await madeObject(given, chosen.batches, ask)
   const row: KeptThing = {
     ...{ organization: caller.organization, user: caller.user, role: 'file', dialect: 'openai' },
     ...{ provider: chosen.candidate.provider, model: chosen.asked.model, endpoint: chosen.asked.endpoint },

@@ -10,7 +10,7 @@ import { bookUnread, contentOf, missingAsNull, toldAll } from './answer-files.ts
 import { requestsOf } from './entries.ts'
 import { messagesWording } from './messages-wording.ts'
 import type { Given } from './needs.ts'
-import { batchesOf, toldObject, undone } from './relay.ts'
+import { batchesOf, madeObject, toldObject, undone } from './relay.ts'
 import { billedBatch, refuseUnpaid } from './results.ts'
 import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
 import { behind, bounded, gathered } from './upload.ts'
@@ -54,7 +54,7 @@ async function* listed(texts: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** Checks the requests on their way to the vendor, and keeps whose batch they are. */
 export const createMessageBatch = async (request: Asked, given: Given): Promise<Reply> => {
-  const { caller, headers, bytes, signal } = request
+  const { caller, headers, bytes } = request
   const { store, settings, clock, random } = given
   refuseBetas(headers, betas.of(settings).refused)
   await refuseUnread(store, caller)
@@ -68,7 +68,7 @@ export const createMessageBatch = async (request: Asked, given: Given): Promise<
   await refuseUnpaid(given, caller, billedBatch(entry, candidate.provider))
   const stream = gathered(listed(behind(first.value, texts)))
   const ask = { method: 'POST', path: at, headers: betaHeaders(headers), stream } as const
-  const made = await toldObject(given, batches, ask, signal)
+  const made = await madeObject(given, batches, ask)
   const row: KeptThing = {
     ...{ organization: caller.organization, user: caller.user, role: 'batch', dialect: 'messages' },
     ...{ provider: candidate.provider, model: chosen.asked.model, endpoint: null, batch: null },

@@ -90,11 +90,13 @@ const answerOf = (answer: Answer): Omit<Answer, 'body'> => ({
   discard: () => answer.discard(),
 })
 
-/** Ends what a vendor has made, also for a caller who has left. A fault of the vendor is logged. */
+/** What a vendor makes. The answer is awaited for a caller who has left, too: else nobody would own it and pay for it. */
+export const madeObject = (given: Given, batches: Batches, ask: BatchAsk): Promise<Record<string, unknown>> =>
+  toldObject(given, batches, ask, new AbortController().signal)
+
+/** Ends what a vendor has made. A fault of the vendor is logged. */
 export const undone = (given: Given, batches: Batches, ask: BatchAsk): Promise<unknown> =>
-  toldObject(given, batches, ask, new AbortController().signal).catch((cause) =>
-    given.log.error('batches.left', { path: ask.path }, cause),
-  )
+  madeObject(given, batches, ask).catch((cause) => given.log.error('batches.left', { path: ask.path }, cause))
 
 /** The object that a backend answers with. */
 export const toldObject = async (...args: Parameters<typeof sent>): Promise<Record<string, unknown>> =>

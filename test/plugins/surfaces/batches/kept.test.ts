@@ -3,6 +3,7 @@ import { Unavailable } from '../../../../core/errors.ts'
 import { things } from '../../../../plugins/surfaces/batches/rows.ts'
 import { batchHouse } from '../../../fakes/batch-house.ts'
 import { failed } from '../../../helpers.ts'
+import { until } from '../../../until.ts'
 
 const line = JSON.stringify({
   ...{ custom_id: 'one', method: 'POST', url: '/v1/chat/completions' },
@@ -75,4 +76,34 @@ t.test('an id that another owner has is ended for nobody', async (t) => {
   await upload(house.client)
   t.match(await failed(upload(house.clientOf(await house.owner('other')))), { status: 503 })
   t.notMatch(house.vendor.asked.join(), 'DELETE')
+})
+
+t.test('what a vendor made for a caller who has left has its owner', async (t) => {
+  const house = await batchHouse(t)
+  const file = () => new File([line], 'in.jsonl')
+  const { id } = await house.client.files.create({ file: file(), purpose: 'batch' })
+  const body = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+  const requests = [{ custom_id: 'one', params }]
+  const ways: readonly (readonly [string, (signal: AbortSignal) => Promise<unknown>])[] = [
+    ['file-late', (signal) => house.client.files.create({ file: file(), purpose: 'batch' }, { signal })],
+    ['batch_late', (signal) => house.client.batches.create(body, { signal })],
+    ['msgbatch_late', (signal) => house.claude.messages.batches.create({ requests }, { signal })],
+  ]
+  for (const [late, way] of ways) {
+    const leaving = new AbortController()
+    let answer: (() => void) | null = null
+    house.vendor.instead = (request, response) => {
+      request.resume().on('end', () => (answer = () => response.end(JSON.stringify({ id: late }))))
+      return true
+    }
+    const asking = failed(way(leaving.signal))
+    await until(() => answer !== null)
+    leaving.abort()
+    t.match(await asking, { message: /abort/ })
+    // The gateway has seen the end of the connection by then.
+    await until(() => house.logged.some(({ facts }) => facts['status'] === 499), 2_000)
+    answer!()
+    t.ok(await until(async () => (await house.rows().get(things, late)) !== null), late)
+    house.logged.length = 0
+  }
 })
