@@ -9,9 +9,8 @@ import { isOwnKey, keyOf } from './s3/keys.ts'
 import { cutIntoParts, type Part, partOf } from './s3/parts.ts'
 import { elements } from './s3/xml.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
-/** Ms between two looks for remains of uploads. */
-const sweepMs = 60 * 60 * 1000
+/** Ms of a day, and between two looks for remains of uploads. */
+const [dayMs, sweepMs] = [86_400_000, 3_600_000]
 const filled = v.pipe(v.string(), v.minLength(1))
 
 /** One bucket on any S3 server. A file appears when S3 has all bytes and the checksums match. */

@@ -80,15 +80,10 @@ export const createMessageBatch = async (request: Asked, given: Given): Promise<
   return json(told, 200, dropped === '' ? {} : { 'x-sealgate-dropped': dropped })
 }
 
+type OfPage = Asked<{ readonly limit: number } & { readonly [edge in 'after_id' | 'before_id']?: string | undefined }>
+
 /** The batches of the caller, the newest first. */
-export const listMessageBatches = async (
-  {
-    caller,
-    query,
-    signal,
-  }: Asked<{ readonly limit: number; readonly after_id?: string | undefined; readonly before_id?: string | undefined }>,
-  given: Given,
-): Promise<Reply> => {
+export const listMessageBatches = async ({ caller, query, signal }: OfPage, given: Given): Promise<Reply> => {
   const page = { limit: query.limit, after: query.after_id, before: query.before_id }
   const { rows, hasMore } = await ownThings(given.store, caller, { dialect: 'messages' }, page)
   const data = await toldAll(rows, (id, row) => relayed(given, [id, row], signal))

@@ -104,10 +104,8 @@ const refusalOfAll = async (
   return new TooMany('The request costs more than its budget', { code, limit, headers: kept })
 }
 
-/** The tries of a mark, with the first one. */
-const mostTries = 3
-/** Ms between two of them. */
-const pause = 1_000
+/** The tries of a mark, with the first one, and ms between two. */
+const [mostTries, pause] = [3, 1_000]
 
 /** Marks a row as booked. False where another reader was first. The mark's own name tells it where its answer was lost. */
 const marked = async ({ store, clock, random }: Given, id: string): Promise<boolean> => {
