@@ -49,8 +49,6 @@ export interface Usage {
   readonly output: number
   readonly reasoning: number
   readonly cached: number
-  readonly audio_seconds: number
-  readonly estimated: number
   readonly unanswered: number
   readonly unpriced: number
   /** Null when the price of no request is known. */
@@ -244,7 +242,6 @@ export interface Incident {
   /** The backend's own name of the model. */
   readonly model: string
   /** Unix time in ms, as the one below. */
-  /** Unix time in ms, as the two below. */
   readonly since: number
   /** Null while no call is answered. */
   readonly until: number | null

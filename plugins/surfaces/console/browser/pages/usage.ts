@@ -1,4 +1,4 @@
-import { type SumsAnswer, mostSums, sumsPath } from '../all-sums.ts'
+import { type SumsAnswer, allSums, mostSums, sumsPath } from '../all-sums.ts'
 import type { Key, Usage } from '../answers.ts'
 import { costTile } from '../costs.ts'
 import { type Child, el, freshId, div } from '../element.ts'
@@ -111,9 +111,19 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
   ]
 }
 
-/** The rows that the address names. */
-const rowsOf = async ({ gateway }: View, { key, team, model }: UsageQuery, span: { from: string; to: string }) => {
+/** Whether the gateway sums the use under one kind of name; only rows know several at once. */
+const isWhole = ({ by, key, team, model, split }: UsageQuery): boolean =>
+  key + team + model + (by === 'day' ? split : '') === ''
+
+/** The rows that the address names, which are sums where it names the whole use. */
+const rowsOf = async ({ gateway }: View, query: UsageQuery, span: { from: string; to: string }) => {
+  const { by, key, team, model } = query
   const { from, to } = span
+  if (isWhole(query)) {
+    const sums = await allSums(gateway, { by, from, to })
+    const rows = sums.map(({ name, ...sum }): Usage => ({ ...{ day: '', model: '', key: '' }, ...sum, [by]: name }))
+    return { rows, read: 0, total: 0 }
+  }
   const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', { from, to, key, team })
   return { rows: rows.filter((row) => model === '' || row.model === model), read: rows.length, total }
 }
@@ -167,17 +177,20 @@ const deeperOf =
 
 const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
   const { gateway } = view
+  const { from, to, key, team } = query
   const earlier = spanBefore(query)
   const [list, names, before] = await Promise.all([
     rowsOf(view, query, query),
     namesOf(gateway, query),
-    query.compare === '' ? null : rowsOf(view, query, earlier),
+    query.compare === '' ? null : rowsOf(view, { ...query, split: '' }, earlier),
   ])
   const { rows } = list
+  const cut = [list, before].find((some) => some !== null && some.total > some.read)
   const sums = [...sumsBy(rows, (row) => row[by] ?? `no ${by}`)].map(([name, sum]) => ({ name, sum }))
   if (by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
   return [
     narrowed(query, names),
+    cut != null && warning(`The sums hold the newest ${count(cut.read)} of ${count(cut.total)} rows: choose fewer days.`),
     sumTiles(sumOf(rows), before && sumOf(before.rows)),
     before !== null && note(`Before: from ${earlier.from} to ${earlier.to}.`),
     by === 'day' &&
@@ -197,14 +210,12 @@ const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<read
         rows: sums,
         curl: curlOf(
           gateway.base,
-          pathOf('/admin/usage', { from: query.from, to: query.to, key: query.key, team: query.team, limit: 100 }),
+          isWhole(query) ? sumsPath({ by, from, to }) : pathOf('/admin/usage', { from, to, key, team, limit: 100 }),
         ),
         shownName: deeperOf(query, by, names),
         ...(by === 'key' && { named: (id) => names.get(id) ?? id }),
       }),
     }),
-    list.total > list.read &&
-      note(`The sums hold the newest ${count(list.read)} of ${count(list.total)} rows: choose fewer days.`),
     note('Cached tokens are part of input, reasoning of output. A call without a known price is unpriced, never 0.'),
   ]
 }
