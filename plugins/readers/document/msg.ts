@@ -3,7 +3,7 @@ import { documentWriter, type WrittenDocument } from '../shared/document-writing
 import { decodeBytes } from '../../shared/charset.ts'
 import { writeHtml } from './html.ts'
 import { writeAttachments, writeHeads, writeLines } from './mail-heads.ts'
-import { decodeCodePage } from './rtf-charset.ts'
+import { codePageNames, decodeCodePage } from './rtf-charset.ts'
 import { readRtf } from './rtf.ts'
 import { Unreadable } from '../../../core/errors.ts'
 
@@ -20,6 +20,8 @@ const text = 0x1000
 const packedRtf = 0x1009
 const html = 0x1013
 const fileNames = [0x3707, 0x3704, 0x3001] as const
+const messageClass = 0x001a
+/** Code pages of texts, and of a page. */
 const codePages = [0x3ffd, 0x3fde] as const
 
 /** Types of properties, as the names of their streams end. */
@@ -29,13 +31,15 @@ const types = { binary: '0102', wide: '001F', narrow: '001E' } as const
 export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   const file = openCompound(bytes)
   const fixed = fixedOf(file.stream('__properties_version1.0'), 32)
-  const codePage =
-    codePages.map((name) => fixed.get(name)?.readUInt32LE(0)).find((number) => number !== undefined) ?? 1252
+  const [ofTexts, ofPage] = codePages.map((name) => fixed.get(name)?.readUInt32LE(0))
+  const codePage = ofTexts ?? ofPage
+  // The class of a mail is ASCII, which shows how the program stores it.
+  const isWide = file.stream(streamOf(messageClass, types.wide))?.[1] === 0
   const textOf = (property: number, folder = ''): string => {
     const wide = file.stream(folder + streamOf(property, types.wide))
-    if (wide !== null) return wideText(wide)
-    const narrow = file.stream(folder + streamOf(property, types.narrow))
-    return narrow === null ? '' : decodeCodePage(unended(narrow), codePage)
+    if (wide !== null) return wideText(wide, isWide)
+    const narrow = unended(file.stream(folder + streamOf(property, types.narrow)) ?? Buffer.alloc(0))
+    return codePage === undefined ? decodeBytes(narrow, '', 'text').text : decodeCodePage(narrow, codePage)
   }
   const writing = documentWriter()
   const recipients = recipientsOf(file, textOf)
@@ -64,7 +68,7 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
     const plain = textOf(text)
     if (plain.trim() !== '') return writeLines(writing, plain)
     const page = file.stream(streamOf(html, types.binary))
-    const written = textOf(html) || (page === null ? '' : decodeBytes(page, '', 'page').text)
+    const written = textOf(html) || (page === null ? '' : pageText(page, ofPage ?? ofTexts))
     if (written !== '') return writeHtml(writing, written)
     const rtf = file.stream(streamOf(packedRtf, types.binary))
     if (rtf === null) return
@@ -76,9 +80,18 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
 /** A text without the zero at its end. */
 const unended = (bytes: Buffer): Buffer => (bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes)
 
-/** Some programs store plain ASCII under the type of UTF-16. */
-const wideText = (bytes: Buffer): string =>
-  bytes.toString(/^[\x20-\x7e]{6,}\0?$/.test(bytes.toString('latin1')) ? 'latin1' : 'utf16le').replace(/\0+$/, '')
+/** Some programs store plain ASCII under the type of UTF-16; in other files such bytes are Chinese. */
+const wideText = (bytes: Buffer, isWide: boolean): string => {
+  const isAscii = !isWide && /^[\x20-\x7e]{6,}\0?$/.test(bytes.toString('latin1'))
+  return bytes.toString(isAscii ? 'latin1' : 'utf16le').replace(/\0+$/, '')
+}
+
+/** What a page says of its encoding goes before the mail's code page, and that before what its bytes resemble. */
+const pageText = (page: Buffer, codePage = 0): string => {
+  const { text, encoding } = decodeBytes(page, '')
+  const isGuessed = encoding.confidence < 1 && !encoding.name.startsWith('utf')
+  return isGuessed && codePage in codePageNames ? decodeCodePage(page, codePage) : text
+}
 
 const hex = (number: number): string => number.toString(16).toUpperCase().padStart(4, '0')
 

@@ -2,7 +2,7 @@ import { decoded } from '../../shared/charset.ts'
 
 /** Decodes bytes of a Windows code page. An unknown code page is read as Windows-1252. */
 export const decodeCodePage = (bytes: Uint8Array, codePage: number): string =>
-  decoded(bytes, labels[codePage] ?? (/^(874|125\d)$/.test(`${codePage}`) ? `windows-${codePage}` : 'windows-1252'))
+  decoded(bytes, codePageNames[codePage] ?? 'windows-1252')
 
 /** The code page of a font's `\fcharset`; null means the document's code page. */
 export const codePageOf = (charset: number): number | null => charsets[charset] ?? null
@@ -25,13 +25,28 @@ const charsets: Readonly<Record<number, number>> = {
   238: 1250,
 }
 
-/** Names of decoders by the numbers of code pages, where no name has the number. */
-const labels: Readonly<Record<number, string>> = {
+/** Names of decoders by the numbers of code pages; Windows-1252 and what resembles it have none. */
+export const codePageNames: Readonly<Record<number, string>> = {
   866: 'ibm866',
+  874: 'windows-874',
   932: 'shift_jis',
   936: 'gbk',
   949: 'euc-kr',
   950: 'big5',
+  1250: 'windows-1250',
+  1251: 'windows-1251',
+  1253: 'windows-1253',
+  1254: 'windows-1254',
+  1255: 'windows-1255',
+  1256: 'windows-1256',
+  1257: 'windows-1257',
+  1258: 'windows-1258',
   10000: 'macintosh',
+  20866: 'koi8-r',
+  21866: 'koi8-u',
+  ...Object.fromEntries([2, 3, 4, 5, 6, 7, 8, 13, 15].map((part) => [28590 + part, `iso-8859-${part}`])),
+  28599: 'windows-1254',
+  ...{ 50220: 'iso-2022-jp', 50221: 'iso-2022-jp', 50222: 'iso-2022-jp' },
+  ...{ 51932: 'euc-jp', 51936: 'gbk', 51949: 'euc-kr', 54936: 'gb18030' },
   65001: 'utf-8',
 }

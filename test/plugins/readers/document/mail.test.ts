@@ -129,12 +129,12 @@ t.test('a mail without heads, or one of mails without end, is refused', async (t
 })
 
 const wide = (text: string) => Buffer.from(text, 'utf16le')
-/** 1 March 2026 at noon, as Windows counts it, and a code page. */
-const fixed = (codePage: number) => {
+/** 1 March 2026 at noon, as Windows counts it, and a code page of texts, unless another property holds it. */
+const fixed = (codePage: number, property = 0x3ffd) => {
   const bytes = Buffer.alloc(32 + 2 * 16)
   bytes.writeUInt16LE(0x0039, 34)
   bytes.writeBigUInt64LE(BigInt(Date.UTC(2026, 2, 1, 12) + 11_644_473_600_000) * 10_000n, 40)
-  bytes.writeUInt16LE(0x3ffd, 50)
+  bytes.writeUInt16LE(property, 50)
   bytes.writeUInt32LE(codePage, 56)
   return bytes
 }
@@ -160,6 +160,34 @@ t.test('a mail of Outlook is read in its code page, from text, a page or packed 
   t.match(await textOf('a', outlook(page)), `${heads}Bis bald.\n`)
   const rtf = { '__substg1.0_10090102': packed('{\\rtf1 Bis dann.\\par}') }
   t.match(await textOf('a', outlook(rtf)), `${heads}Bis dann.\n`)
+})
+
+t.test('a mail of Outlook is read in any code page, and without one in that which its bytes show', async (t) => {
+  const body = async (parts: Readonly<Record<string, Uint8Array>>, properties = Buffer.alloc(32)) =>
+    (await textOf('a.msg', compoundOf({ '__properties_version1.0': properties, ...parts }))).replace(/^Date: .*\n/, '')
+  const narrow = (hex: string) => ({ '__substg1.0_1000001E': Buffer.from(hex, 'hex') })
+  for (const [codePage, hex, text] of [
+    [20866, 'f0d2c9d7c5d4', 'Привет'],
+    [21866, 'f0d2c9d7a6d4', 'Привіт'],
+    [28592, '5a61bff3b3e6', 'Zażółć'],
+    [28605, '35a4', '5€'],
+    [50221, '1b2442242b24263b331b2842', 'かう山'],
+    [51932, 'a4aba4a6bbb3', 'かう山'],
+    [51949, 'bec8b3e7', '안녕'],
+    [54936, 'c4e3bac3', '你好'],
+  ] as const)
+    t.equal(await body(narrow(hex), fixed(codePage)), text, `${codePage}`)
+  const page = (hex: string) => ({ '__substg1.0_10130102': Buffer.from(`3c703e${hex}3c2f703e`, 'hex') })
+  t.equal(await body(narrow('e4bda0e5a5bd')), '你好', 'UTF-8 without a code page')
+  t.equal(await body(page('bec8b3e7c7cfbcbcbfe4'), fixed(949, 0x3fde)), '안녕하세요', 'a short page')
+  t.equal(await body(page('e4bda0e5a5bd'), fixed(949, 0x3fde)), '你好', 'a page in UTF-8, whatever the mail says')
+})
+
+t.test('Chinese whose bytes are all of ASCII is read, and ASCII in the place of UTF-16', async (t) => {
+  const subject = async (bytes: Buffer, kind: Buffer) =>
+    (await read('a.msg', outlook({ '__substg1.0_001A001F': kind, '__substg1.0_0037001F': bytes }))).title
+  t.equal(await subject(wide('慢慢数据'), wide('IPM.Note')), '慢慢数据')
+  t.equal(await subject(Buffer.from('The plan'), Buffer.from('IPM.Note')), 'The plan')
 })
 
 /** A recipient of Outlook; the number of its kind is absent in old files. */
