@@ -68,32 +68,32 @@ const named = (series: Readonly<Record<string, unknown>>): string =>
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-const read = async (gateway: Gateway, path: string | undefined): Promise<Rows> => {
-  if (path === undefined) return []
-  const answer = await gateway.read<{ readonly data?: Rows; readonly models?: Rows }>(path)
-  return answer.data ?? answer.models ?? []
+/** By the names of the models: a gateway may list thousands. */
+const read = async (gateway: Gateway, path: string | undefined): Promise<ReadonlyMap<string, Rows[number]>> => {
+  if (path === undefined) return new Map()
+  const { data, models = [] } = await gateway.read<{ readonly data?: Rows; readonly models?: Rows }>(path)
+  return new Map((data ?? models).map((row) => [named(row), row]))
 }
 
 /** The models that the key may use, from all catalogues that this gateway serves. */
 export const modelsOf = async (gateway: Gateway, { links }: Pick<Sight, 'links'>): Promise<readonly Listed[]> => {
   const paths = modelPaths(links)
-  const [standard, all, sealed, deciding] = await Promise.all([
+  const lists = await Promise.all([
     read(gateway, paths['standard']),
     read(gateway, paths['openai']),
     read(gateway, paths['confidential']),
     read(gateway, paths['decisions']),
   ])
-  const clear = [...standard, ...all]
-  const names = new Set([...clear, ...sealed, ...deciding].map(named))
-  const find = (rows: Rows, name: string) => rows.find((row) => named(row) === name)
+  const [standard, all, sealed, deciding] = lists
+  const names = new Set(lists.flatMap((list) => [...list.keys()]))
   return [...names].sort().map((model) => {
-    const described = find(standard, model) ?? find(sealed, model) ?? find(deciding, model) ?? find(all, model)
+    const described = standard.get(model) ?? sealed.get(model) ?? deciding.get(model) ?? all.get(model)
     return {
       model,
       described: described !== undefined && 'price_config' in described ? (described as unknown as Model) : null,
-      clear: find(clear, model) !== undefined,
-      sealed: find(sealed, model) !== undefined,
-      decides: find(deciding, model) !== undefined,
+      clear: standard.has(model) || all.has(model),
+      sealed: sealed.has(model),
+      decides: deciding.has(model),
     }
   })
 }

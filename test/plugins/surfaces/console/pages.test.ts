@@ -6,9 +6,11 @@ import { wordList, wordsText } from '../../../../plugins/surfaces/console/browse
 import { liveFeed } from '../../../../plugins/surfaces/console/browser/live-feed.ts'
 import { heldBy } from '../../../../plugins/surfaces/console/browser/login.ts'
 import { reading } from '../../../../plugins/surfaces/console/browser/page.ts'
+import { modelsOf } from '../../../../plugins/surfaces/console/browser/sight.ts'
 import { daysBetween, sumOf } from '../../../../plugins/surfaces/console/browser/sums.ts'
 import { hoursOf } from '../../../../plugins/surfaces/console/browser/usage-hours.ts'
 import { sumsTable } from '../../../../plugins/surfaces/console/browser/usage-table.ts'
+import { quietClock } from '../../../slowness.ts'
 
 const none = () => Promise.reject(new Error('The gateway is not asked for this'))
 const unasked: Gateway = {
@@ -126,4 +128,20 @@ t.test('keys are ordered by the names that are shown, and their CSV has the ids 
   )
   t.equal(sumsTable(parts).columns[0]?.value(parts.rows[0]!), 'key_1')
   t.end()
+})
+
+t.test('twenty thousand models of a gateway do not stop the page', async (t) => {
+  const data = Array.from({ length: 20_000 }, (_, at) => ({ id: `model-${at}` }))
+  const links = { openai: '/v1', standard: '/std', confidential: '/models', decisions: '/compat/v1/decision' }
+  const gateway: Gateway = {
+    ...unasked,
+    read: async <T>(path: string) => (path === '/models' ? { models: data.slice(0, 1) } : { data }) as T,
+  }
+  const ms = quietClock()
+  const listed = await modelsOf(gateway, { links })
+  t.ok(ms() < 1_000)
+  t.same(
+    [listed.length, listed.filter(({ sealed }) => sealed).length, listed.every(({ clear, decides }) => clear && decides)],
+    [20_000, 1, true],
+  )
 })
