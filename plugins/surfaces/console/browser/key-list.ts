@@ -205,7 +205,7 @@ export const keyList = async (view: View): Promise<readonly Child[]> => {
   }
   const keep = (change: Partial<Choice>): void => {
     Object.assign(choice, { page: 1 }, change)
-    history.replaceState(null, '', addressOf(choice))
+    history.replaceState(history.state, '', addressOf(choice))
     void draw()
   }
   const choose = (head: string): void => keep({ sort: head, down: choice.sort === head && !choice.down })

@@ -128,7 +128,7 @@ export const listView = <Row>(list: ListView<Row>): readonly HTMLElement[] => {
   const region = stack()
   const keep = (change: Partial<Choice>): void => {
     Object.assign(choice, { page: 1 }, change)
-    history.replaceState(null, '', addressOf(list.path, kept, choice))
+    history.replaceState(history.state, '', addressOf(list.path, kept, choice))
     draw()
   }
   const choose = (head: string): void => {

@@ -76,7 +76,7 @@ export const liveChoice = (query: URLSearchParams, names: KeyNames, changed: () 
     return pathOf('#/live', { show, q: choice.words, ...Object.fromEntries(choice.filters), ...more })
   }
   const keep = (): void => {
-    history.replaceState(null, '', address({}))
+    history.replaceState(history.state, '', address({}))
     tabs.replaceChildren(tabsOf(shown, address))
     changed()
   }

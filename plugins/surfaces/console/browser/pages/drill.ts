@@ -143,7 +143,7 @@ const drawn = (view: View, models: readonly string[]): readonly HTMLElement[] =>
     void renew(region, ...shownRun(run, isPlaying, curlOf(gateway.base, path, 'POST', { model: choice.value })))
   const chosen = (): void => {
     run = drillRuns.last(choice.value)
-    history.replaceState(null, '', pathOf('#/drill', { model: choice.value }))
+    history.replaceState(history.state, '', pathOf('#/drill', { model: choice.value }))
     void draw()
   }
   const steers = steering(view, {

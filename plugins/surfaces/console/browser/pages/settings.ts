@@ -104,7 +104,7 @@ const inEffect = ({ gateway }: View, effective: EffectiveConfiguration, wanted: 
   const changed = (): void => {
     wanted.find = search.value
     wanted.defaults = defaults.checked
-    history.replaceState(null, '', pathOf('#/settings', { find: wanted.find, defaults: wanted.defaults ? 1 : null }))
+    history.replaceState(history.state, '', pathOf('#/settings', { find: wanted.find, defaults: wanted.defaults ? 1 : null }))
     draw()
   }
   search.addEventListener('input', changed)
