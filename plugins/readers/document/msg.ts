@@ -43,25 +43,18 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
   }
   const writing = documentWriter()
   const recipients = recipientsOf(file, textOf)
-  const named = (kind: keyof typeof kinds): string => {
-    const [number, shown] = kinds[kind]
-    const persons = recipients.filter(({ kind }) => kind === number).map(({ person }) => person)
-    return persons.join(', ') || textOf(shown)
-  }
+  const named = ([number, shown]: (typeof kinds)['to' | 'cc' | 'bcc']): string =>
+    recipients.flatMap(({ kind, person }) => (kind === number ? person : [])).join(', ') || textOf(shown)
   const addresses = senderAddresses.map((name) => textOf(name))
   writeHeads(writing, {
     from: personOf(textOf(senderName), addresses),
-    ...{ to: named('to'), cc: named('cc'), bcc: named('bcc') },
+    ...{ to: named(kinds.to), cc: named(kinds.cc), bcc: named(kinds.bcc) },
     date: dateOf(fixed.get(sent)),
     subject: textOf(subject),
   })
   await writeBody()
-  writeAttachments(
-    writing,
-    foldersOf(file, 'attach').flatMap(
-      (folder) => fileNames.map((name) => textOf(name, folder)).find((text) => text !== '') ?? [],
-    ),
-  )
+  const nameOf = (folder: string) => fileNames.map((name) => textOf(name, folder)).find((text) => text !== '') ?? []
+  writeAttachments(writing, foldersOf(file, 'attach').flatMap(nameOf))
   return writing.finish()
 
   async function writeBody(): Promise<void> {
@@ -81,10 +74,10 @@ export const readMsg = async (bytes: Uint8Array): Promise<WrittenDocument> => {
 const unended = (bytes: Buffer): Buffer => (bytes.at(-1) === 0 ? bytes.subarray(0, -1) : bytes)
 
 /** Some programs store plain ASCII under the type of UTF-16; in other files such bytes are Chinese. */
-const wideText = (bytes: Buffer, isWide: boolean): string => {
-  const isAscii = !isWide && /^[\x20-\x7e]{6,}\0?$/.test(bytes.toString('latin1'))
-  return bytes.toString(isAscii ? 'latin1' : 'utf16le').replace(/\0+$/, '')
-}
+const wideText = (bytes: Buffer, isWide: boolean): string =>
+  bytes
+    .toString(!isWide && /^[\x20-\x7e]{6,}\0?$/.test(bytes.toString('latin1')) ? 'latin1' : 'utf16le')
+    .replace(/\0+$/, '')
 
 /** What a page says of its encoding goes before the mail's code page, and that before what its bytes resemble. */
 const pageText = (page: Buffer, codePage = 0): string => {

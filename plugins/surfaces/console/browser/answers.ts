@@ -73,7 +73,6 @@ export interface Model {
   readonly type: string
   readonly owned_by: string
   readonly regions: readonly string[]
-  readonly usage_mode: string
   readonly price_config: Readonly<Record<string, Prices | undefined>>
 }
 

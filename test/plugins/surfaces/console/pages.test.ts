@@ -141,7 +141,11 @@ t.test('twenty thousand models of a gateway do not stop the page', async (t) => 
   const listed = await modelsOf(gateway, { links })
   t.ok(ms() < 1_000)
   t.same(
-    [listed.length, listed.filter(({ sealed }) => sealed).length, listed.every(({ clear, decides }) => clear && decides)],
+    [
+      listed.length,
+      listed.filter(({ sealed }) => sealed).length,
+      listed.every(({ clear, decides }) => clear && decides),
+    ],
     [20_000, 1, true],
   )
 })

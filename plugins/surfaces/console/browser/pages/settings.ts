@@ -102,9 +102,9 @@ const inEffect = ({ gateway }: View, effective: EffectiveConfiguration, wanted: 
       settingsTable(foundSettings(effective.settings, wanted.find, wanted.defaults), curlOf(gateway.base, path)),
     )
   const changed = (): void => {
-    wanted.find = search.value
-    wanted.defaults = defaults.checked
-    history.replaceState(history.state, '', pathOf('#/settings', { find: wanted.find, defaults: wanted.defaults ? 1 : null }))
+    Object.assign(wanted, { find: search.value, defaults: defaults.checked })
+    const address = pathOf('#/settings', { find: wanted.find, defaults: wanted.defaults ? 1 : null })
+    history.replaceState(history.state, '', address)
     draw()
   }
   search.addEventListener('input', changed)

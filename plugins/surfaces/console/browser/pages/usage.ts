@@ -83,9 +83,8 @@ const nameOf = (key: Key): string => nameOr(key, `(no name, …${key.hint})`)
 /** Sums by what the rows of usage do not name: the gateway keeps them. Narrowed to no key and no model. */
 const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> => {
   const { by, from, to } = query
-  const { gateway } = view
   const path = sumsPath({ by, from, to })
-  const { sums, next } = await gateway.ask<SumsAnswer>('GET', path)
+  const { sums, next } = await view.gateway.ask<SumsAnswer>('GET', path)
   const rows = sums.map(({ name, ...sum }) => ({ name: name ?? `no ${by}`, sum }))
   rows.sort((one, other) => other.sum.requests - one.sum.requests)
   return [
@@ -98,7 +97,7 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
         file: `usage-by-${by}-${from}-${to}`,
         by: heads[by],
         rows,
-        curl: curlOf(gateway.base, path),
+        curl: curlOf(view.gateway.base, path),
         ...(by === 'team' && {
           shownName: (name) => (name === 'no team' ? name : link(name, usageHash(query, { by: 'day', team: name }))),
         }),
@@ -111,21 +110,19 @@ const summed = async (view: View, query: UsageQuery): Promise<readonly Child[]> 
   ]
 }
 
-/** Whether the gateway sums the use under one kind of name; only rows know several at once. */
-const isWhole = ({ by, key, team, model, split }: UsageQuery): boolean =>
-  key + team + model + (by === 'day' ? split : '') === ''
-
-/** The rows that the address names, which are sums where it names the whole use. */
-const rowsOf = async ({ gateway }: View, query: UsageQuery, span: { from: string; to: string }) => {
-  const { by, key, team, model } = query
-  const { from, to } = span
-  if (isWhole(query)) {
+/** The rows that the address names, and where they are; sums where it names the whole use. */
+const rowsOf = async ({ gateway }: View, query: UsageQuery, { from, to }: { from: string; to: string }) => {
+  const { by, key, team, model, split } = query
+  // Only rows know several names at once.
+  if (key + team + model + (by === 'day' ? split : '') === '') {
     const sums = await allSums(gateway, { by, from, to })
     const rows = sums.map(({ name, ...sum }): Usage => ({ ...{ day: '', model: '', key: '' }, ...sum, [by]: name }))
-    return { rows, read: 0, total: 0 }
+    return { rows, read: 0, total: 0, path: sumsPath({ by, from, to }) }
   }
-  const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', { from, to, key, team })
-  return { rows: rows.filter((row) => model === '' || row.model === model), read: rows.length, total }
+  const named = { from, to, key, team }
+  const { rows, total } = await wholeList<Usage>(gateway, '/admin/usage', 'usage', named)
+  const path = pathOf('/admin/usage', { ...named, limit: 100 })
+  return { rows: rows.filter((row) => model === '' || row.model === model), read: rows.length, total, path }
 }
 
 /** The names of keys, as far as the choice shows keys. */
@@ -176,12 +173,10 @@ const deeperOf =
   }
 
 const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<readonly Child[]> => {
-  const { gateway } = view
-  const { from, to, key, team } = query
   const earlier = spanBefore(query)
   const [list, names, before] = await Promise.all([
     rowsOf(view, query, query),
-    namesOf(gateway, query),
+    namesOf(view.gateway, query),
     query.compare === '' ? null : rowsOf(view, { ...query, split: '' }, earlier),
   ])
   const { rows } = list
@@ -190,7 +185,8 @@ const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<read
   if (by !== 'day') sums.sort((one, other) => other.sum.requests - one.sum.requests)
   return [
     narrowed(query, names),
-    cut != null && warning(`The sums hold the newest ${count(cut.read)} of ${count(cut.total)} rows: choose fewer days.`),
+    cut != null &&
+      warning(`The sums hold the newest ${count(cut.read)} of ${count(cut.total)} rows: choose fewer days.`),
     sumTiles(sumOf(rows), before && sumOf(before.rows)),
     before !== null && note(`Before: from ${earlier.from} to ${earlier.to}.`),
     by === 'day' &&
@@ -208,10 +204,7 @@ const byRows = async (view: View, query: UsageQuery, by: RowGroup): Promise<read
         file: `usage-by-${by}-${query.from}-${query.to}`,
         by: heads[by],
         rows: sums,
-        curl: curlOf(
-          gateway.base,
-          isWhole(query) ? sumsPath({ by, from, to }) : pathOf('/admin/usage', { from, to, key, team, limit: 100 }),
-        ),
+        curl: curlOf(view.gateway.base, list.path),
         shownName: deeperOf(query, by, names),
         ...(by === 'key' && { named: (id) => names.get(id) ?? id }),
       }),
