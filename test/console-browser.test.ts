@@ -302,7 +302,7 @@ const using = async (t: Test, stage: ConsoleStage, tab: Tab): Promise<void> => {
   t.match(csv, /^Model,Requests,Input,/)
   t.match(csv, /\r\nunpriced,1,.*,1,\r\n/, 'an unknown cost is an empty cell')
   await page.getByText('as curl').click()
-  t.match(await page.innerText('.curl code'), /\/admin\/usage\?from=.*\n.*\$SEALGATE_KEY/)
+  t.match(await page.innerText('.curl code'), /\/admin\/usage\/sums\?by=model&from=.*\n.*\$SEALGATE_KEY/)
   t.notOk((await page.content()).includes(stage.key))
   await page.reload()
   await page.getByRole('rowheader', { name: 'unpriced', exact: true }).waitFor()
