@@ -17,7 +17,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/guards': 725,
   'plugins/observers': 1793,
   'plugins/providers': 9147,
-  'plugins/readers': 7231,
+  'plugins/readers': 7241,
   'plugins/sealed': 150,
   'plugins/sealed/client': 3117,
   'plugins/sealed/ehbp': 223,
