@@ -51,7 +51,9 @@ export class RouteRequest implements Request<unknown, unknown, Caller | null> {
   }
 
   get headers(): IncomingHttpHeaders {
-    return this.#incoming.method === 'HEAD' ? { ...this.#incoming.headers, range: undefined } : this.#incoming.headers
+    const { headers, method } = this.#incoming
+    if (method === 'HEAD') delete headers.range
+    return headers
   }
 
   get bytes(): AsyncIterable<Uint8Array> {

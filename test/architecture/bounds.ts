@@ -42,9 +42,9 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/index': 127,
   'plugins/surfaces/mcp': 1594,
   'plugins/surfaces/rvenc': 462,
-  'plugins/surfaces/shared': 3739,
+  'plugins/surfaces/shared': 3746,
   'plugins/surfaces/tools': 266,
-  'plugins/surfaces/v1': 1485,
+  'plugins/surfaces/v1': 1486,
   'plugins/tools': 6879,
   'plugins/usage': 3102,
 }

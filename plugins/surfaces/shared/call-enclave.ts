@@ -23,6 +23,14 @@ export const callEnclave = async (
 
 type SealedBody = Extract<SealedReply, { kind: 'body' }>['body']
 
+/** The members of a sealed answer, of which the receipt is there where it was wanted. */
+interface SealedAnswer {
+  readonly encryptedResponse?: string | Uint8Array
+  readonly nonce?: string
+  readonly encryptedReceipt?: string
+  readonly receiptNonce?: string
+}
+
 /** Bytes whose digits are printed at once. */
 const slice = 64 * 1024
 
@@ -30,13 +38,13 @@ const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.
 
 /** The body with all bytes as digits, for an answer that is printed around it. */
 export const inDigits = (body: SealedBody): SealedBody => {
-  const { encryptedResponse: answer } = body
-  return answer instanceof Uint8Array ? { ...body, encryptedResponse: bufferOf(answer).toString('hex') } : body
+  const { encryptedResponse: answer, ...others } = body as SealedAnswer
+  return answer instanceof Uint8Array ? { ...others, encryptedResponse: bufferOf(answer).toString('hex') } : body
 }
 
 /** Sends the body by itself. The bytes of a long answer become digits on their way out, so that no text holds all of them. */
 export const sealedJson = (body: SealedBody, headers: Readonly<Record<string, string>>): Reply => {
-  const { encryptedResponse: answer, ...others } = body
+  const { encryptedResponse: answer, ...others } = body as SealedAnswer
   if (!(answer instanceof Uint8Array)) return json(body, 200, headers)
   const [before, behind] = [`${JSON.stringify(others).slice(0, -1)},"encryptedResponse":"`, '"}']
   const size = before.length + 2 * answer.length + behind.length

@@ -82,7 +82,8 @@ export const rerank = async (
       relevance_score: score,
       ...(input.return_documents !== false && { document: { text: documents[index] } }),
     }))
-  const { completion_tokens: _, ...told } = wireUsage(usage)
+  const { prompt_tokens, total_tokens, estimated } = wireUsage(usage)
+  const told = { prompt_tokens, total_tokens, ...(estimated === true && { estimated }) }
   const body = { object: 'rerank', model: entry.name, results, usage: told, meta: { engine } }
   return json({ id, ...body }, 200, reservation.headers)
 }
