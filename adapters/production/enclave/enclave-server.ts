@@ -105,8 +105,8 @@ const sayBody = async (
   if (!inLines) return void say({ ...reply.body, [name]: whole.toString('hex') })
   say({ ...reply.body, [name]: null }, { name, length: whole.length })
   for (let at = 0; at < whole.length && !response.destroyed; at += lineBytes) {
-    const isTaken = response.write(`${whole.toString('base64', at, at + lineBytes)}\n`, 'latin1')
-    await (isTaken ? freeTurn() : onDrain(response))
+    await freeTurn()
+    if (!response.write(`${whole.toString('base64', at, at + lineBytes)}\n`, 'latin1')) await onDrain(response)
   }
 }
 
