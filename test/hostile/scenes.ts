@@ -368,6 +368,7 @@ const connections: readonly Scene[] = [
   {
     name: '16 unfinished bodies of 31 MB',
     only: 'long',
+    memory: 256 * mebibyte,
     async play(stage) {
       const bytes = 31_000_000
       const sockets = await unfinished(stage, chat, bytes, 16)

@@ -27,6 +27,7 @@ import { Refusal, refusalTexts, checkParameters } from './refusals.ts'
 import type { OpenedRequest } from './open.ts'
 import { type PacedStream, pacedFrames } from './frame-pacing.ts'
 import { type ReceiptRequest, entryOf, receiptOf } from './receipts.ts'
+import { hexOf } from './long-bytes.ts'
 import { refusalOf, sealedFailure, sealedReply } from './reply.ts'
 
 export const chatNeeds = { catalog: Catalog, inference: Inference, clock: Clock, settings: Settings, guards: Guard }
@@ -156,9 +157,6 @@ export const confidentialModel = async (
 }
 
 type ReceiptFor = ((answer: Uint8Array) => Promise<Receipt>) | null
-
-/** Node's own digits cost a tenth of those that browsers can make, too. */
-const hexOf = (frame: Uint8Array): string => Buffer.from(frame.buffer, frame.byteOffset, frame.length).toString('hex')
 
 /** The last frame tells whether the answer is complete. With a receipt, it carries that of all earlier frames. */
 const framed = (chunks: Flow<PacedStream>, key: Uint8Array, over: () => void, receiptFor: ReceiptFor): Flow<string> => {

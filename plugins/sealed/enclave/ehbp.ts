@@ -16,6 +16,7 @@ import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
+import { bufferOf, hexOf } from './long-bytes.ts'
 import { emptyTrailer, jsonBytes, refusalOf, sealedText } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
@@ -72,9 +73,8 @@ const opened = async (epochs: Epochs, sealed: Uint8Array) => {
 
 /** Throws a Refusal, whose caller gets it sealed. */
 const paramsOf = async (plain: Uint8Array, pace: Pace): Promise<Readonly<Record<string, unknown>>> => {
-  const text = Buffer.from(plain.buffer, plain.byteOffset, plain.length)
   try {
-    const value: unknown = await readJson(text, 'plain', usualBounds, pace)
+    const value: unknown = await readJson(bufferOf(plain), 'plain', usualBounds, pace)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch (error) {
     if (!(error instanceof BadRequest)) throw error
@@ -97,7 +97,7 @@ const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
   const seal = await answerSealer(answer, nonce)
   return {
     nonce: toHex(nonce),
-    chunk: async (plain) => toHex(await seal(plain)),
+    chunk: async (plain) => hexOf(await seal(plain)),
     whole: async (value) => ({ nonce: toHex(nonce), chunk: sealedText(await seal(await printed(value))) }),
   }
 }

@@ -10,7 +10,7 @@ import { readHex, toHex } from '../wire/hex.ts'
 import { kemOf } from '../wire/kem.ts'
 import { requestPieces } from '../wire/receipt.ts'
 import { open } from '../wire/seal.ts'
-import { digestInTurns, longBytes, openInTurns } from './long-bytes.ts'
+import { bufferOf, digestInTurns, longBytes, openInTurns } from './long-bytes.ts'
 import { type SealedRefusalCode, Refusal } from './refusals.ts'
 import type { Epochs, HeldKey } from './epochs.ts'
 
@@ -249,8 +249,6 @@ const orderedOf = async (plain: Uint8Array, asker: SealedRefusal['asker'], pace:
     throw error instanceof BadRequest ? new SealedRefusal('invalid_parameters', asker) : error
   }
 }
-
-const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
 
 /** `undefined` when the bytes did not open, are not JSON, are nested too deep or have too many elements. */
 const jsonOf = async (plain: Uint8Array | null, pace: Pace): Promise<unknown> => {

@@ -165,10 +165,9 @@ export const receiptLog = plugin({
       const leaves = waiting.map(({ id }) => toHex(logLeaf(fromHex(id, 32)!)))
       // An enclave that signed them signs no other order.
       const all = [...new Set([...(await tiles.behind(size)), ...leaves])]
-      await tiles.append(
-        size,
-        all.map((leaf) => fromHex(leaf, 32)!),
-      )
+      const places = new Map(all.map((leaf, at) => [leaf, size + at]))
+      const nodes = all.map((leaf) => fromHex(leaf, 32)!)
+      await tiles.append(size, nodes)
       const now = size + all.length
       const head = await signed(name, now)
       const change = { size: now, head, signed: clock.now(), holder: null, until: 0 }
@@ -176,7 +175,7 @@ export const receiptLog = plugin({
       if (written === null) throw new Unavailable()
       // A process that is killed here leaves receipts that wait: they get a second place, which proves as much.
       for (const [at, { id }] of waiting.entries())
-        await rows.update(receiptRows, id, { state: 'entered', index: size + all.indexOf(leaves[at]!) })
+        await rows.update(receiptRows, id, { state: 'entered', index: places.get(leaves[at]!)! })
       if (waiting.length === mostAtOnce) soon(times.wait)
     }
 

@@ -32,10 +32,11 @@ export interface Tiles {
 const idOf = (level: number, index: number): string => `${level}-${index}`
 
 /** The nodes of a tile, from the left. */
+const namesIn = (hex: string): readonly string[] =>
+  Array.from({ length: hex.length / digits }, (_, at) => hex.slice(at * digits, (at + 1) * digits))
+
 const nodesIn = (hex: string): readonly Uint8Array[] =>
-  Array.from({ length: hex.length / digits }, (_, at) =>
-    Uint8Array.from(Buffer.from(hex.slice(at * digits, (at + 1) * digits), 'hex')),
-  )
+  namesIn(hex).map((name) => Uint8Array.from(Buffer.from(name, 'hex')))
 
 /** Nodes below the signed size never change, so any process may read them at any time. */
 export const tilesIn = (rows: MetadataStore): Tiles => {
@@ -69,8 +70,8 @@ export const tilesIn = (rows: MetadataStore): Tiles => {
       const leaves: string[] = []
       for (let at = size; ; at = size + leaves.length) {
         const row = await rows.get(tileRows, idOf(0, Math.floor(at / width)))
-        const found = nodesIn((row?.nodes ?? '').slice((at % width) * digits))
-        leaves.push(...found.map((leaf) => Buffer.from(leaf).toString('hex')))
+        const found = namesIn((row?.nodes ?? '').slice((at % width) * digits))
+        leaves.push(...found)
         if (found.length < width - (at % width)) return leaves
       }
     },
