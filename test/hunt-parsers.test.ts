@@ -64,7 +64,7 @@ t.test('a decoder that a file crashes is noticed, and one that refuses it is not
     job: null,
     async read({ bytes }, signal) {
       const given = ['-c', Buffer.from(bytes).toString()]
-      const child = startLimited({ program: '/bin/sh', given, work: 10, patience: 10_000 }, 'ignore', signal)
+      const child = await startLimited({ program: '/bin/sh', given, work: 10, patience: 10_000 }, 'ignore', signal)
       if ((await endOf(child, signal)) !== 'fine') throw new Unreadable()
     },
   }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { freeTurn } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
 
 /** Ms that a reader may take nothing before it is cut, by this clock. Only while bytes wait for it: backends and stores take their own time. */
@@ -9,6 +10,8 @@ export interface ReaderPatience {
 
 /** Bytes that are handed on at once: so few that a slow reader is seen to take some. */
 const mostAtOnce = 16 * 1024
+/** Bytes that one turn of the loop hands on to a fast reader. */
+const turnBytes = 512 * 1024
 
 /** Resolves when all that was handed on is taken, or the reader is gone. */
 const taken = (
@@ -39,6 +42,7 @@ export const handOn = (
 
 const inPieces = async (response: ServerResponse, whole: Uint8Array, patience: ReaderPatience): Promise<void> => {
   for (let at = 0; at < whole.length && !response.destroyed; at += mostAtOnce) {
+    if (at > 0 && at % turnBytes === 0) await freeTurn()
     if (!response.write(whole.subarray(at, at + mostAtOnce))) await taken(response, 'drain', patience)
   }
 }

@@ -196,8 +196,8 @@ export type ChatAnswer = Whole | Chunks
 export interface Whole extends BackendAnswer {
   readonly kind: 'completion'
   readonly completion: Completion
-  /** The completion as the backend's own JSON text; absent after a change. */
-  readonly text?: string
+  /** The completion as the backend's own JSON text; absent after a change, null where the text is too long to be kept. */
+  readonly text?: string | null
   /** The completion in the backend's dialect, unchanged. */
   readonly native?: Native
 }

@@ -20,7 +20,7 @@ export const partBytes = 64
 /** Bytes of an answer that is read whole. */
 export const mostAnswerBytes = 64 * 1024 * 1024
 /** Bytes of an answer that one turn of the loop reads. */
-const atOnceBytes = 1024 * 1024
+export const atOnceBytes = 1024 * 1024
 /** Bytes of a refusal that are kept as its cause, and ms that it is waited for. */
 const refusal = 16 * 1024
 const finishMs = 1_000
@@ -115,20 +115,26 @@ const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
 }
 
 /** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
-export const readBytes = async ({ body, status }: Answer): Promise<Buffer> => {
+export const readBytes = async (answer: Answer): Promise<Buffer> => {
   let first = null as Uint8Array | null
   let gathered = null as GatheredBytes | null
-  await takeAll(flowOf(body), (part) => {
+  await takeAll(flowOf(answer.body), (part) => {
     // Most answers come in one part, which needs no copy.
     if (first === null) first = part
     else {
-      if (gathered === null) (gathered = gatheredBytes()).add(first)
+      if (gathered === null) (gathered = gatheredBytes(lengthIn(answer))).add(first)
       gathered.add(part)
     }
-    if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', status)
+    if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', answer.status)
   })
   if (gathered !== null) return gathered.whole()
   return first === null ? Buffer.alloc(0) : bufferOf(first)
+}
+
+/** The length that a head promises: room of that length needs no copy at the end. Null for none, and for one beyond the bound. */
+const lengthIn = (answer: Answer): number | null => {
+  const length = Number(answer.header('content-length'))
+  return length > 0 && length <= mostAnswerBytes ? Math.floor(length) : null
 }
 
 /** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
@@ -146,7 +152,7 @@ export const readAnswer = async (answer: Answer): Promise<Record<string, unknown
 }
 
 /** The same of bytes that have come; `text` is what they say, where they are decoded already. */
-export const objectOf = (given: Uint8Array, status: number, text?: string): Soon<Record<string, unknown>> => {
+export const objectOf = (given: Uint8Array, status: number, text: string | null = null): Soon<Record<string, unknown>> => {
   const bytes = bufferOf(given)
   return bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
 }

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +28,10 @@ const probeMs = 5_000
 const reaches = 'for it; do test -r "$it" && test -x "$it" || exit 1; done'
 
 /** Each set of paths is probed once in a process: a probe starts several programs and waits for them. */
-const known = new Map<string, ProcessFences>()
+const known = new Map<string, Promise<ProcessFences>>()
 
 /** The fences of this machine for a program that reads at these paths: as many as the system lets this process put up. */
-export const fencesFor = (...paths: readonly string[]): ProcessFences => {
+export const fencesFor = (...paths: readonly string[]): Promise<ProcessFences> => {
   const name = paths.join('\0')
   const found = known.get(name) ?? probed(paths)
   known.set(name, found)
@@ -42,22 +42,31 @@ export const fencesFor = (...paths: readonly string[]): ProcessFences => {
 export const freshUser = ({ strangers: own }: ProcessFences): number | null =>
   own ? strangers.first + (taken = (taken + 1) % strangers.count) : null
 
-const probed = (paths: readonly string[]): ProcessFences => {
+/** Whether a program behind these words ends well. */
+const ends = (program: readonly string[], words: readonly string[]): Promise<boolean> => {
+  const [first = '', ...given] = [...words, ...program]
+  const child = spawn(first, given, { stdio: 'ignore', env: {}, timeout: probeMs })
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(false)).once('exit', (code) => resolve(code === 0))
+  })
+}
+
+const probed = async (paths: readonly string[]): Promise<ProcessFences> => {
   if (process.platform !== 'linux') return { strangers: false, offline: false, alone: false, words: () => [] }
-  const works = (words: readonly string[]): boolean => {
-    const [program = '/bin/sh', ...given] = [...words, '/bin/sh', '-c', reaches, 'sh', ...paths]
-    return spawnSync(program, given, { stdio: 'ignore', env: {}, timeout: probeMs }).status === 0
+  const works = (words: readonly string[]): Promise<boolean> => ends(['/bin/sh', '-c', reaches, 'sh', ...paths], words)
+  const first = async (all: readonly (readonly string[])[]): Promise<readonly string[]> => {
+    for (const words of all) if (await works(words)) return words
+    return []
   }
-  const first = (all: readonly (readonly string[])[]): readonly string[] => all.find(works) ?? []
   const isRoot = process.getuid?.() === 0
   const setpriv = programAt('setpriv')
   const plain = setpriv === null ? [] : [setpriv, '--no-new-privs', '--pdeathsig', 'KILL']
-  const ending = works(plain) ? plain : []
+  const ending = (await works(plain)) ? plain : []
   const asUser = (user: number) => [...plain, '--reuid', `${user}`, '--regid', `${user}`, ...powerless]
   // A room has a process of its own before the program: that one has to end with the gateway, too.
-  const walls = first(roomsOf(['--net'], isRoot).map((room) => [...ending, ...room]))
-  const wallsOnline = first(roomsOf([], isRoot).map((room) => [...ending, ...room]))
-  const own = isRoot && setpriv !== null && works([...walls, ...asUser(strangers.first)])
+  const walls = await first(roomsOf(['--net'], isRoot).map((room) => [...ending, ...room]))
+  const wallsOnline = await first(roomsOf([], isRoot).map((room) => [...ending, ...room]))
+  const own = isRoot && setpriv !== null && (await works([...walls, ...asUser(strangers.first)]))
   return {
     strangers: own,
     offline: walls.includes('--net'),

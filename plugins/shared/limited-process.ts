@@ -18,7 +18,7 @@ export interface LimitedProcess {
 }
 
 /** The user of a program that will be given files; null where it can have no other than ours. */
-export const helperUser = (): number | null => freshUser(fencesFor(tmpdir()))
+export const helperUser = async (): Promise<number | null> => freshUser(await fencesFor(tmpdir()))
 
 /** Gives files to a helper, who could not read them else. */
 export const giveFilesTo = async (user: number | null, ...paths: readonly string[]): Promise<void> => {
@@ -39,15 +39,16 @@ const fewProcesses = `ulimit -p ${mostProcesses} 2>/dev/null || ulimit -u ${most
 const behindCalls = `command -v nice >/dev/null && set -- nice -n ${constants.priority.PRIORITY_BELOW_NORMAL} "$@"; `
 
 /** Starts a program with limits on all that it may use, without a network and as another user where the system allows that. */
-export const startLimited = (
-  { program, given, work, patience, writes = false, user = helperUser() }: LimitedProcess,
+export const startLimited = async (
+  { program, given, work, patience, writes = false, user: owner }: LimitedProcess,
   stdio: StdioOptions,
   signal: AbortSignal,
-): ChildProcess => {
+): Promise<ChildProcess> => {
+  const user = owner === undefined ? await helperUser() : owner
   const files = writes ? '' : 'ulimit -f 0; '
   const processes = user === null ? '' : fewProcesses
   const limits = `ulimit -c 0; ${files}${processes}ulimit -v ${memory}; ulimit -t ${work}; ${behindCalls}exec "$@"`
-  const words = fencesFor(tmpdir()).words(user)
+  const words = (await fencesFor(tmpdir())).words(user)
   return spawn('/bin/sh', ['-c', limits, 'sh', ...words, program, ...given], {
     stdio,
     env: { PATH: process.env['PATH'] },

@@ -41,30 +41,33 @@ const timeOf = (pieces: readonly Uint8Array[]): number => {
   return Math.min(time.most, time.base + Math.ceil((time.perMegabyte * bytes) / 2 ** 20))
 }
 
-/** A process that has already started, so that a short job need not wait for a start. */
-let spare: Child | null = null
+/** A process that starts before its job comes, so that a short job need not wait for a start. Null where none started. */
+let spare: Promise<Child | null> = Promise.resolve(null)
 
 /** Whether the child keeps the gateway's process alive. */
 const held = ({ process, jobs, results }: Child, hold: boolean): void => {
   for (const handle of [process, jobs as Socket, results as Socket]) hold ? handle.ref() : handle.unref()
 }
 
-const takeChild = (): Child => {
-  const { exitCode, signalCode } = spare?.process ?? { exitCode: 0, signalCode: null }
-  const child = spare !== null && exitCode === null && signalCode === null ? spare : startChild()
+const isAlive = ({ process }: Child): boolean => process.exitCode === null && process.signalCode === null
+
+const takeChild = async (): Promise<Child> => {
+  const waiting = spare
+  spare = startChild().catch(() => null)
+  const started = await waiting
+  const child = started !== null && isAlive(started) ? started : await startChild()
   held(child, true)
-  spare = startChild()
-  held(spare, false)
   return child
 }
 
 /** A job out of time rejects with Unreadable, and an abort with the signal's reason. The process dies in any case. */
 const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: AbortSignal): Promise<O> => {
   stop.throwIfAborted()
-  const child = takeChild()
+  const child = await takeChild()
   const leave = () => child.process.kill('SIGKILL')
   stop.addEventListener('abort', leave, { once: true })
   try {
+    stop.throwIfAborted()
     for (const piece of pieces) child.jobs.write(piece)
     const told = await answerOf(child)
     if (told.kind === 'done') return told.output as O
@@ -81,33 +84,49 @@ const work = async <O>(pieces: readonly Uint8Array[], stop: AbortSignal, late: A
 
 /** Reads an answer up to its limit. Throws Unreadable when the process ended without an answer. */
 const answerOf = async ({ results }: Child): Promise<JobOutcome> => {
-  const parts: Buffer[] = []
-  let size = 0
-  let expected = Infinity
-  let lengths: readonly number[] | null = null
+  let head = Buffer.alloc(0)
+  let room = null as ReturnType<typeof roomFor> | null
+  let isFull = false
   try {
-    for await (const part of results) {
-      parts.push(part as Buffer)
-      size += (part as Buffer).length
-      if (lengths === null) {
-        const head = Buffer.concat(parts).subarray(1)
-        lengths = lengthsOf(head, mostAnswer)
-        if (lengths !== null) expected = lengths.reduce((sum, length) => sum + length, 1 + 4 + 4 * lengths.length)
+    for await (const part of results as AsyncIterable<Buffer>) {
+      let rest = part
+      if (room === null) {
+        head = Buffer.concat([head, part])
+        const lengths = lengthsOf(head.subarray(1), mostAnswer)
+        if (lengths === null) continue
+        room = roomFor(lengths)
+        rest = head.subarray(1 + 4 + 4 * lengths.length)
       }
-      if (size >= expected) break
+      isFull = room.take(rest)
+      if (isFull) break
     }
-    if (size === 0) throw new Unavailable()
-    if (lengths === null || size < expected) throw new Unreadable()
-    return unpackFrame(piecesOf(Buffer.concat(parts), lengths)) as JobOutcome
+    if (head.length === 0) throw new Unavailable()
+    if (room === null || !isFull) throw new Unreadable()
+    return unpackFrame(room.pieces) as JobOutcome
   } catch (cause) {
     throw cause instanceof Unavailable ? cause : new Unreadable({ cause })
   }
 }
 
-/** Each piece gets its own memory, since typed arrays need an aligned start. */
-const piecesOf = (answer: Buffer, lengths: readonly number[]): readonly Uint8Array[] => {
-  let at = 1 + 4 + 4 * lengths.length
-  return lengths.map((length) => new Uint8Array(answer.subarray(at, (at += length))))
+/** The pieces of an answer as their bytes come. Each has its own memory, since typed arrays need an aligned start. */
+const roomFor = (lengths: readonly number[]) => {
+  const pieces = lengths.map((length) => new Uint8Array(length))
+  let [next, at] = [0, 0]
+  return {
+    pieces,
+    /** Takes the bytes that come next; true where the last piece is full. */
+    take(part: Uint8Array): boolean {
+      for (; next < pieces.length; next++, at = 0) {
+        const piece = pieces[next]!
+        const count = Math.min(part.length, piece.length - at)
+        piece.set(part.subarray(0, count), at)
+        at += count
+        part = part.subarray(count)
+        if (at < piece.length) return false
+      }
+      return true
+    },
+  }
 }
 
 /** A process that waits for one job. */
@@ -146,17 +165,18 @@ const options = (): readonly string[] => [
 ]
 
 /** The fences between a parser and the rest of the machine. */
-export const fences = (): ProcessFences & { readonly fileless: boolean } => ({
-  ...fencesFor(process.execPath, ...readable()),
+export const fences = async (): Promise<ProcessFences & { readonly fileless: boolean }> => ({
+  ...(await fencesFor(process.execPath, ...readable())),
   fileless: permission !== undefined,
 })
 
 /** Starts a process without environment, inside of fences and limits. Windows has neither of them. */
-const startChild = (): Child => {
+const startChild = async (): Promise<Child> => {
   const { folder, ending } = packagedCode()
   const program = [process.execPath, ...options(), `${folder}plugins/shared/job-process${ending}`]
   const bounds = `ulimit -c 0; ulimit -f 0; ulimit -d ${limits.memory}; ulimit -t ${limits.work}; ulimit -n ${limits.files}`
-  const fenced = [...fences().words(freshUser(fences())), ...program]
+  const walls = await fences()
+  const fenced = [...walls.words(freshUser(walls)), ...program]
   const words = process.platform === 'win32' ? program : ['/bin/sh', '-c', `${bounds}; exec "$@"`, 'sh', ...fenced]
   const child = spawn(words[0]!, words.slice(1), {
     // A parser's output may quote the file, so it is dropped.
@@ -166,5 +186,7 @@ const startChild = (): Child => {
   })
   child.on('error', () => {})
   child.stdin?.on('error', () => {})
-  return { process: child, jobs: child.stdin!, results: child.stdio[3] as Readable }
+  const started = { process: child, jobs: child.stdin!, results: child.stdio[3] as Readable }
+  held(started, false)
+  return started
 }

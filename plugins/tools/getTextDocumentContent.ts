@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { readerOfKind } from '../shared/find-reader.ts'
+import { freeTurn } from '../../core/dialects/loop-time.ts'
 import { lazy } from '../../core/lazy.ts'
 import { plugin } from '../../core/plugin.ts'
 import type { DocumentSection } from '../../core/ports/file-content.ts'
@@ -40,7 +41,7 @@ export default plugin({
       return {
         format,
         title,
-        ...counted(sections),
+        ...(await counted(sections)),
         sections: kept.sections,
         truncated: truncated || kept.truncated,
         ...(kept.truncated && !isAsked && { outline: outlineOf(pieces) }),
@@ -51,14 +52,22 @@ export default plugin({
 })
 
 /** Counts the whole document, whatever part of it comes back. */
-const counted = (sections: readonly DocumentSection[]) => {
+const counted = async (sections: readonly DocumentSection[]) => {
   let [characters, words] = [0, 0]
   for (const { heading, text } of sections) {
     characters += (heading?.length ?? 0) + text.length
-    words += wordsIn(heading ?? '') + wordsIn(text)
+    words += (await wordsIn(heading ?? '')) + (await wordsIn(text))
   }
   return { characters, words }
 }
 
-/** Bars part the cells of tables and are no words. */
-const wordsIn = (text: string): number => text.match(/[^\s|]+/g)?.length ?? 0
+/** Words that are counted in one turn of the loop. */
+const turnWords = 20_000
+
+/** Bars part the cells of tables and are no words. A list of millions of words would take many times their bytes. */
+const wordsIn = async (text: string): Promise<number> => {
+  const word = /[^\s|]+/g
+  let words = 0
+  while (word.test(text)) if (++words % turnWords === 0) await freeTurn()
+  return words
+}

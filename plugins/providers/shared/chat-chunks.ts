@@ -1,8 +1,8 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
-import type { Soon } from '../../../core/ports/soon.ts'
+import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
+import { atOnceBytes, bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -119,14 +119,11 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Whole =>
 
 /** The same of bytes; a long answer is read in turns of the loop. */
 export const wholeIn = (bytes: Uint8Array, status: number, counts?: Counts): Soon<Whole> => {
-  const text = bufferOf(bytes).toString('utf8')
-  const body = objectOf(bytes, status, text)
-  return body instanceof Promise
-    ? body.then((read) => completedOf(read, text, counts))
-    : completedOf(body, text, counts)
+  const text = bytes.length > atOnceBytes ? null : bufferOf(bytes).toString('utf8')
+  return soon(objectOf(bytes, status, text), (body) => completedOf(body, text, counts))
 }
 
-const completedOf = (body: Record<string, unknown>, text: string, counts?: Counts): Whole => {
+const completedOf = (body: Record<string, unknown>, text: string | null, counts?: Counts): Whole => {
   if (body['error'] != null) throw toldFault(body['error'])
   let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
   const loose = checked(body, counts)

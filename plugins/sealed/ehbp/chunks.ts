@@ -8,8 +8,11 @@ const head = 4
 /** In bytes: the longest chunk of an answer. */
 const mostChunk = 64 * 1024 * 1024
 
+/** What stands before a chunk: its length. */
+export const chunkHead = (cipherText: Uint8Array): Uint8Array => number(cipherText.length, head)
+
 /** A chunk after its length. */
-export const printChunk = (cipherText: Uint8Array): Uint8Array => concat(number(cipherText.length, head), cipherText)
+export const printChunk = (cipherText: Uint8Array): Uint8Array => concat(chunkHead(cipherText), cipherText)
 
 /** The chunks of a whole body without empty ones; null when the last is cut, or when chunks are tiny without need. */
 export const splitChunks = (body: Uint8Array): readonly Uint8Array[] | null => {

@@ -74,7 +74,7 @@ const answerSecret = async (encapsulated: Uint8Array, context: Exporting): Promi
 })
 
 /** Key and nonces of an answer. The number of a chunk changes the end of its nonce. */
-const answerKeys = async ({ encapsulated, secret }: AnswerSecret, nonce: Uint8Array) => {
+export const answerKeys = async ({ encapsulated, secret }: AnswerSecret, nonce: Uint8Array) => {
   const drawn = await kdf.Extract(concat(encapsulated, nonce), secret)
   const [key, base] = [await kdf.Expand(drawn, utf8('key'), 32), await kdf.Expand(drawn, utf8('nonce'), 12)]
   let next = 0
@@ -112,16 +112,8 @@ export const openRequest = async (
   return { plain: concat(...parts), answer: await answerSecret(encapsulated, context) }
 }
 
-type Chunked = (bytes: Uint8Array) => Promise<Uint8Array>
-
-/** Seals the chunks of one answer in their order. */
-export const answerSealer = async (answer: AnswerSecret, nonce: Uint8Array): Promise<Chunked> => {
-  const { key, nonceOfNext } = await answerKeys(answer, nonce)
-  return (plain) => aead.Seal(key, nonceOfNext(), nothing, plain)
-}
-
 /** Opens the chunks of one answer in their order. Rejects for a changed, missing or moved chunk. */
-export const answerOpener = async (answer: AnswerSecret, nonce: Uint8Array): Promise<Chunked> => {
+export const answerOpener = async (answer: AnswerSecret, nonce: Uint8Array) => {
   const { key, nonceOfNext } = await answerKeys(answer, nonce)
-  return (cipherText) => aead.Open(key, nonceOfNext(), nothing, cipherText)
+  return (cipherText: Uint8Array): Promise<Uint8Array> => aead.Open(key, nonceOfNext(), nothing, cipherText)
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, randomBytes } from 'node:crypto'
 import { BadRequest, Expired, Unavailable } from '../../../core/errors.ts'
 import type { Supplied } from '../../../core/container.ts'
 import { usualBounds } from '../../../core/dialects/json-scan.ts'
@@ -6,7 +6,7 @@ import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import { splitChunks } from '../ehbp/chunks.ts'
-import { type AnswerSecret, answerNonce, answerSealer, openRequest } from '../ehbp/exchange.ts'
+import { type AnswerSecret, answerKeys, answerNonce, openRequest } from '../ehbp/exchange.ts'
 import { suites } from '../ehbp/key-config.ts'
 import { concat, numberOf, padded, utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
@@ -16,7 +16,7 @@ import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
-import { bufferOf, hexOf } from './long-bytes.ts'
+import { bufferOf, hexOf, sealInTurns } from './long-bytes.ts'
 import { emptyTrailer, jsonBytes, refusalOf, sealedText } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
@@ -89,16 +89,16 @@ interface AnswerSeal {
   whole(value: unknown): Promise<{ readonly nonce: string; readonly chunk: string | Uint8Array }>
 }
 
-/** Spaces behind JSON change nothing of it, and hide its length up to a bucket. */
-const printed = async (value: unknown): Promise<Uint8Array> => padded(await jsonBytes(value), bucket)
-
 const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
   const nonce = new Uint8Array(randomBytes(answerNonce))
-  const seal = await answerSealer(answer, nonce)
+  const { key, nonceOfNext } = await answerKeys(answer, nonce)
+  const seal = (plain: Uint8Array, bucket: number) =>
+    sealInTurns(createCipheriv('aes-256-gcm', key, nonceOfNext()), [plain], bucket)
   return {
     nonce: toHex(nonce),
-    chunk: async (plain) => hexOf(await seal(plain)),
-    whole: async (value) => ({ nonce: toHex(nonce), chunk: sealedText(await seal(await printed(value))) }),
+    chunk: async (plain) => hexOf(await seal(plain, 1)),
+    // Spaces behind JSON change nothing of it, and hide its length up to a bucket.
+    whole: async (value) => ({ nonce: toHex(nonce), chunk: sealedText(await seal(await jsonBytes(value), bucket)) }),
   }
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { type CipherGCM, createHash } from 'node:crypto'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
-import { cipherOf, decipherOf, tagLength } from '../wire/aead.node.ts'
+import { decipherOf, tagLength } from '../wire/aead.node.ts'
 
 /** Bytes from which on a text is sealed, opened and hashed in turns of the loop. */
 export const longBytes = 256 * 1024
@@ -17,14 +17,25 @@ export const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => 
 /** Node's own digits cost a tenth of those that browsers can make, too. */
 export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 
-/** Seals in place: the last bytes of the room are for the tag. Gives the same bytes as `seal`. */
-export const sealInTurns = async (key: Uint8Array, nonce: Uint8Array, room: Uint8Array): Promise<Uint8Array> => {
-  const cipher = cipherOf(key, nonce)
-  const length = room.length - tagLength
-  for await (const [at, part] of slicesOf(room.subarray(0, length))) room.set(cipher.update(part), at)
+/** The sealed bytes of pieces behind one another. Spaces behind them fill the last bucket. */
+export const sealInTurns = async (
+  cipher: Pick<CipherGCM, 'update' | 'final' | 'getAuthTag'>,
+  pieces: readonly Uint8Array[],
+  bucket: number,
+): Promise<Uint8Array> => {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const padded = Math.ceil(length / bucket) * bucket
+  const sealed = new Uint8Array(padded + tagLength)
+  let at = 0
+  for (const piece of [...pieces, new Uint8Array(padded - length).fill(0x20)]) {
+    for await (const [, part] of slicesOf(piece)) {
+      sealed.set(cipher.update(part), at)
+      at += part.length
+    }
+  }
   cipher.final()
-  room.set(cipher.getAuthTag(), length)
-  return room
+  sealed.set(cipher.getAuthTag(), padded)
+  return sealed
 }
 
 /** Null when the bytes do not open, as from `open`. */

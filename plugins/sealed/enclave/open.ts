@@ -161,10 +161,14 @@ interface Opening {
   readonly pace: Pace
 }
 
+/** Nanoseconds of one key agreement: calls that come together open one in a turn of the loop. */
+const decapsulationNs = 1_500_000
+
 /** Null when this key does not open the request. */
 const openedBy = async (key: HeldKey, opening: Opening, bytes: SealedBytes): Promise<OpenedRequest | null> => {
   const { epochs, requireBinding, route, outer, pace } = opening
   const { cipherText, params, nonce, parts } = bytes
+  await pace.spend(decapsulationNs)
   const secret = decapsulated(key.open, cipherText)
   if (secret === null) return null
   const plain = params === null ? null : await openedBytes(secret, nonce, params)

@@ -1,6 +1,6 @@
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
-import { tagLength } from '../wire/aead.node.ts'
+import { cipherOf } from '../wire/aead.node.ts'
 import { concat, utf8 } from '../wire/bytes.ts'
 import { toHex } from '../wire/hex.ts'
 import { freshNonce, jsonBucket, sealPrinted } from '../wire/seal.ts'
@@ -46,9 +46,7 @@ const boundJson = ({ named }: AnswerTarget, status: Status, json: Uint8Array): r
 const sealedResult = (asker: AnswerTarget, nonce: Uint8Array, json: Uint8Array): Soon<Uint8Array> => {
   const parts = boundJson(asker, 'result', json)
   if (json.length <= longBytes) return sealPrinted(asker.secret, nonce, concat(...parts))
-  const length = parts.reduce((sum, part) => sum + part.length, 0)
-  const spaces = new Uint8Array(-length & (jsonBucket - 1)).fill(0x20)
-  return sealInTurns(asker.secret, nonce, concat(...parts, spaces, new Uint8Array(tagLength)))
+  return sealInTurns(cipherOf(asker.secret, nonce), parts, jsonBucket)
 }
 
 /** The digits of a short answer. A long one stays bytes until it leaves the gateway. */

@@ -51,7 +51,7 @@ export const order = (one: Uint8Array, other: Uint8Array): number => {
 /** Adds spaces up to the next multiple of `bucket`. An exact multiple gets none. */
 export const padded = (bytes: Uint8Array, bucket: number, least = 0): Uint8Array => {
   const length = Math.max(least, Math.ceil(bytes.length / bucket) * bucket)
-  const out = new Uint8Array(length).fill(0x20)
+  const out = new Uint8Array(length).fill(0x20, bytes.length)
   out.set(bytes)
   return out
 }

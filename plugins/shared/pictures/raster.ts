@@ -1,4 +1,4 @@
-import { startLimited, endOf, helperUser } from '../limited-process.ts'
+import { startLimited, endOf } from '../limited-process.ts'
 import { Unconfigured, Unreadable } from '../../../core/errors.ts'
 import { jobLanes } from '../job-lanes.ts'
 
@@ -23,11 +23,9 @@ const patienceMs = 30_000
 export const runDecoder = (drawing: Drawing, signal: AbortSignal): Promise<Uint8Array> =>
   jobLanes.run(() => run(drawing, signal), signal)
 
-const run = async (
-  { program, given, input, most, user = helperUser() }: Drawing,
-  signal: AbortSignal,
-): Promise<Uint8Array> => {
-  const child = startLimited({ program, given, work, patience: patienceMs, user }, ['pipe', 'pipe', 'ignore'], signal)
+const run = async ({ program, input, most, ...whose }: Drawing, signal: AbortSignal): Promise<Uint8Array> => {
+  const process = { program, work, patience: patienceMs, ...whose }
+  const child = await startLimited(process, ['pipe', 'pipe', 'ignore'], signal)
   const pieces: Buffer[] = []
   let length = 0
   child.stdout?.on('data', (piece: Buffer) => {

@@ -30,7 +30,7 @@ export const framesAt = (
     const folder = await mkdtemp(join(tmpdir(), 'frames-'))
     try {
       const source = join(folder, 'video')
-      const user = helperUser()
+      const user = await helperUser()
       await writeFile(source, video, { mode: 0o600 })
       await giveFilesTo(user, folder, source)
       const pictures = seconds.map((_, index) => join(folder, `${index}.jpg`))
@@ -82,7 +82,7 @@ const run = async (
   user: number | null,
   signal: AbortSignal,
 ): Promise<void> => {
-  const child = startLimited({ program, given, work, patience: patienceMs, writes: true, user }, 'ignore', signal)
+  const child = await startLimited({ program, given, work, patience: patienceMs, writes: true, user }, 'ignore', signal)
   const end = await endOf(child, signal)
   if (end === 'missing') throw new BadRequest('This deployment cannot sample video')
   if (end === 'failed') throw new BadRequest('The video could not be sampled')

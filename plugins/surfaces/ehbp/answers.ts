@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { BadRequest, Expired, TooLarge, UpstreamFailed, NotFound } from '../../../core/errors.ts'
 import { type Reply, bytes, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -8,7 +9,7 @@ import type { Meter } from '../../../core/inference/metering/meter.ts'
 import type { Settings } from '../../../core/settings.ts'
 import type { Enclave, SealedReply } from '../../../core/ports/enclave.ts'
 import type { Clock } from '../../../core/ports/platform.ts'
-import { ehbpRoute, printChunk } from '../../sealed/ehbp/chunks.ts'
+import { chunkHead, ehbpRoute, printChunk } from '../../sealed/ehbp/chunks.ts'
 import { keysType, printKeyConfigs, suites } from '../../sealed/ehbp/key-config.ts'
 import { concat, number } from '../../sealed/wire/bytes.ts'
 import { fromHex } from '../../sealed/wire/hex.ts'
@@ -69,12 +70,10 @@ const wholeReply = (
   const after = retryAfter == null ? {} : { 'retry-after': String(Math.ceil(retryAfter / 1000)) }
   const all = { ...headers, ...shown, ...after, [nonceHeader]: String(body['nonce']) }
   const { chunk } = body
-  return text(
-    chunk instanceof Uint8Array ? printChunk(chunk) : sealedBody(String(chunk)),
-    'application/json',
-    status,
-    all,
-  )
+  if (!(chunk instanceof Uint8Array)) return text(sealedBody(String(chunk)), 'application/json', status, all)
+  const parts = [chunkHead(chunk), chunk]
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  return bytes(Readable.from(parts), 'application/json', size, status, all)
 }
 
 interface ChatParts extends Supplied<typeof enclaveNeeds> {

@@ -34,7 +34,7 @@ export const commonTalk =
 
 /** The whole answer of a chat in the common format. */
 export const wholeChat: Talk['whole'] = ({ completion, text }, name) =>
-  text === undefined || text.length > atOnceCharacters
+  text == null || text.length > atOnceCharacters
     ? printJson(wholeChoices(completion, name))
     : printCompletion(wholeChoices(completion, completion.model), name, wholeText(completion, text))
 

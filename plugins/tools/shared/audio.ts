@@ -179,7 +179,7 @@ interface Laid {
 
 /** On the disk, since decoders seek. Another user of the system may own the file while helpers run as that user. */
 const laidDown = async (bytes: Uint8Array): Promise<Laid> => {
-  const user = helperUser()
+  const user = await helperUser()
   const folder = await mkdtemp(join(tmpdir(), 'sound-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   const source = join(folder, 'sound')
@@ -206,7 +206,7 @@ async function* outputOf(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   signal.throwIfAborted()
-  const child = startLimited({ program, ...rest, work }, ['ignore', 'pipe', 'ignore'], signal)
+  const child = await startLimited({ program, ...rest, work }, ['ignore', 'pipe', 'ignore'], signal)
   const ended = endOf(child, signal)
   ended.catch(() => {})
   try {

@@ -46,7 +46,7 @@ export const openVideo = async <T>(
   try {
     const path = join(folder, 'video')
     await writeFile(path, bytes, { mode: 0o600 })
-    const user = helperUser()
+    const user = await helperUser()
     await giveFilesTo(user, folder, path)
     return await work(await read({ path, user }, container, signal))
   } finally {

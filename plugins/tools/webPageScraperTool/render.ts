@@ -85,9 +85,9 @@ const drive = async ({ chromium, setting, page, door }: Order, signal: AbortSign
   const over = new AbortController()
   const late = AbortSignal.timeout(time)
   const stop = AbortSignal.any([signal, late, over.signal])
-  const user = helperUser()
+  const user = await helperUser()
   await giveFilesTo(user, folder)
-  const words = [...fencesFor(tmpdir()).words(user), process.execPath, '--max-old-space-size=384', driver]
+  const words = [...(await fencesFor(tmpdir())).words(user), process.execPath, '--max-old-space-size=384', driver]
   const child = spawn(words[0]!, words.slice(1), {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, TMPDIR: folder },
     serialization: 'advanced',

@@ -27,14 +27,15 @@ const withoutDecoder = await run('ffmpeg', ['-version']).then(
 )
 
 /** A program that a file has taken over runs this script. */
-const takenOver = (script: string, signal: AbortSignal, more: Partial<LimitedProcess> = {}): ChildProcess =>
+const takenOver = (script: string, signal: AbortSignal, more: Partial<LimitedProcess> = {}): Promise<ChildProcess> =>
   startLimited(
     { program: '/bin/sh', given: ['-c', script], work: 20, patience: 20_000, ...more },
     ['pipe', 'pipe', 'ignore'],
     signal,
   )
 
-const printed = async (child: ChildProcess, signal: AbortSignal): Promise<string> => {
+const printed = async (starting: Promise<ChildProcess>, signal: AbortSignal): Promise<string> => {
+  const child = await starting
   let text = ''
   child.stdout!.on('data', (part: Buffer) => (text += part.toString('latin1')))
   await endOf(child, signal)
@@ -65,7 +66,7 @@ t.test('what a decoder starts ends with the call, however that ends', { skip }, 
     'by its patience': (seconds) => printed(takenOver(leaving(seconds, 'cat'), soon(), { patience: 400 }), soon()),
     async 'by its caller'(seconds) {
       const caller = new AbortController()
-      const child = takenOver(leaving(seconds, 'cat'), caller.signal)
+      const child = await takenOver(leaving(seconds, 'cat'), caller.signal)
       const ended = endOf(child, caller.signal)
       await begun(child)
       t.ok(await until(() => waits(seconds)), 'the process is there')

@@ -28,7 +28,7 @@ t.test('a parser reaches no network, no file, no program and no environment', li
   writeFileSync(file, 'x', { mode: 0o644 })
   const { port } = server.address() as AddressInfo
   const told = await runApart<Record<string, unknown>>('../test/fakes/prisoner', { port, file } satisfies Tries, soon())
-  const { offline, strangers, fileless, alone } = fences()
+  const { offline, strangers, fileless, alone } = await fences()
   t.match(told, { network: !offline, surroundings: [] })
   if (alone) t.equal(told['number'], 1, 'the processes of the machine are not seen')
   if (fileless) t.match(told, { reads: false, writes: false, starts: false }, 'by the permissions of Node')

@@ -40,7 +40,9 @@ const oddsToTell = () => {
       for (const odd of logprobs) list.push(odd)
       if (!prints) return
       if (printed === '') keepTexts({ list }, new Map([['list', () => `[${printed}]`]]))
-      printed += `${printed === '' ? '' : ','}${JSON.stringify(logprobs).slice(1, -1)}`
+      const text = JSON.stringify(logprobs)
+      keepTexts({ logprobs }, new Map([['logprobs', () => text]]))
+      printed += `${printed === '' ? '' : ','}${text.slice(1, -1)}`
     },
   }
 }

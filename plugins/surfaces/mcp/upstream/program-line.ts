@@ -12,8 +12,8 @@ type Program = Pick<ServerSettings, 'args' | 'env' | 'network'> & { readonly com
 const limits = 'ulimit -c 0; ulimit -d 1572864; ulimit -t 600; ulimit -n 128'
 
 /** The program runs as a user of its own where the system allows that, and finds in its environment what the operator names. */
-const started = ({ command, args, env, network }: Program): ChildProcess => {
-  const fences = fencesFor(tmpdir())
+const started = async ({ command, args, env, network }: Program): Promise<ChildProcess> => {
+  const fences = await fencesFor(tmpdir())
   const words = [...fences.words(freshUser(fences), network), command, ...args]
   return spawn('/bin/sh', ['-c', `${limits}; exec "$@"`, 'sh', ...words], {
     // What the program prints for people may quote arguments.
@@ -68,8 +68,8 @@ const killGroup = (child: ChildProcess): void => {
 }
 
 /** A server as a program of this machine: one message is one line. */
-export const programLine = (program: Program): Line => {
-  const child = started(program)
+export const programLine = async (program: Program): Promise<Line> => {
+  const child = await started(program)
   const waiting = new Map<number, Waiting>()
   let calls = 0
   let isOver = false

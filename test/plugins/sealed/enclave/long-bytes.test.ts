@@ -1,6 +1,7 @@
 import t from 'tap'
 import { digestInTurns, openInTurns, sealInTurns } from '../../../../plugins/sealed/enclave/long-bytes.ts'
-import { concat, same } from '../../../../plugins/sealed/wire/bytes.ts'
+import { cipherOf } from '../../../../plugins/sealed/wire/aead.node.ts'
+import { padded, same } from '../../../../plugins/sealed/wire/bytes.ts'
 import { answerDigest, answerPieces, requestDigest, requestPieces } from '../../../../plugins/sealed/wire/receipt.ts'
 import { freshNonce, open, seal } from '../../../../plugins/sealed/wire/seal.ts'
 import { turnsDuring } from '../../../turns-during.ts'
@@ -12,8 +13,11 @@ const lengths = [0, 1, 262_143, 262_144, 262_145, 1_000_003]
 t.test('bytes that are sealed in turns of the loop are those that are sealed at once', async (t) => {
   for (const length of lengths) {
     const [nonce, plain] = [freshNonce(), bytesOf(length)]
-    const sealed = await sealInTurns(key, nonce, concat(plain, new Uint8Array(16)))
+    const pieces = [plain.subarray(0, 100), plain.subarray(100)]
+    const sealed = await sealInTurns(cipherOf(key, nonce), pieces, 1)
     t.ok(same(sealed, seal(key, nonce, plain)), `${length} bytes`)
+    const filled = await sealInTurns(cipherOf(key, nonce), pieces, 1024)
+    t.ok(same(filled, seal(key, nonce, padded(plain, 1024))), `${length} bytes in buckets`)
     t.ok(same((await openInTurns(key, nonce, sealed))!, plain), `${length} bytes open`)
     t.ok(same(open(key, nonce, sealed)!, plain), `${length} bytes open at once`)
   }
@@ -40,7 +44,7 @@ t.test('others have their turn while long bytes are sealed, opened and hashed', 
   const [nonce, plain] = [freshNonce(), bytesOf(4_000_000)]
   const sealed = seal(key, nonce, plain)
   const work = {
-    sealing: () => sealInTurns(key, nonce, concat(plain, new Uint8Array(16))),
+    sealing: () => sealInTurns(cipherOf(key, nonce), [plain], 1),
     opening: () => openInTurns(key, nonce, sealed),
     hashing: () => digestInTurns(requestPieces([plain])),
   }

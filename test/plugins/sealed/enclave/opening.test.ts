@@ -12,7 +12,9 @@ import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { type Kem, encapsulate, kems } from '../../../../plugins/sealed/wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../../../../plugins/sealed/wire/keyset.ts'
 import { seal } from '../../../../plugins/sealed/wire/seal.ts'
+import { loopTime, usualTime } from '../../../../core/dialects/loop-time.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
+import { turnsDuring } from '../../../turns-during.ts'
 
 const hour = 3_600_000
 /** An error, as far as a test tells it. */
@@ -281,4 +283,15 @@ t.test('one nonce may seal the same key twice, and never two keys', async (t) =>
   const other = sealedTo(key, bound, [part.map((byte) => byte + 1)])
   const mixed = { ...request, encryptedRagDek: other.encryptedFileDek, ragDekNonce: request.fileNonce }
   await t.rejects(open(route, twice, mixed), { message: 'Nonces must differ' })
+})
+
+t.test('of requests that come together, one turn of the loop opens one', async (t) => {
+  const { keyFor, open, clock } = house()
+  const paceOf = loopTime(clock)
+  const holder = { organization: 'o', key: 'k' }
+  const calls = Array.from({ length: 20 }, () => sealedTo(keyFor(), bound))
+  const turns = await turnsDuring(() =>
+    Promise.all(calls.map((sealed) => open(route, outer, sealed, paceOf(holder, usualTime)))),
+  )
+  t.ok(turns >= 20, `${turns} turns`)
 })
