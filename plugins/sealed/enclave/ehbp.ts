@@ -5,6 +5,7 @@ import { usualBounds } from '../../../core/dialects/json-scan.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
 import { splitChunks } from '../ehbp/chunks.ts'
 import { type AnswerSecret, answerKeys, answerNonce, openRequest } from '../ehbp/exchange.ts'
 import { suites } from '../ehbp/key-config.ts'
@@ -39,15 +40,21 @@ export const chatByEhbp = async (
 ): Promise<SealedReply> => {
   const { plain, answer } = await opened(epochs, sealed)
   const seal = await sealerOf(answer)
-  try {
-    const result = await answeredChat(await paramsOf(plain, pace), grant, pace, forChat, signal)
-    if (result.kind === 'stream') return streamed(seal, result)
-    if (result.kind === 'refused') return refused(seal, result.error, result.trailer)
-    return { kind: 'body', status: 200, body: await seal.whole(result.value), failure: null, trailer: result.trailer }
-  } catch (error) {
-    signal.throwIfAborted()
-    return refused(seal, error, emptyTrailer)
-  }
+  // No frame of this call waits below: it would hold the values of a long answer beside the answer's bytes.
+  return paramsOf(plain, pace)
+    .then((params) => answeredChat(params, grant, pace, forChat, signal))
+    .then((result) => sealedResult(seal, result))
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      return refused(seal, error, emptyTrailer)
+    })
+}
+
+const sealedResult = (seal: AnswerSeal, result: ChatResult): Soon<SealedReply> => {
+  if (result.kind === 'stream') return streamed(seal, result)
+  const { trailer } = result
+  if (result.kind === 'refused') return refused(seal, result.error, trailer)
+  return seal.whole(result.value).then((body) => ({ kind: 'body', status: 200, body, failure: null, trailer }))
 }
 
 /** The promise rejects where no key of this enclave opens the request, and where the request was opened before. */
@@ -98,7 +105,10 @@ const sealerOf = async (answer: AnswerSecret): Promise<AnswerSeal> => {
     nonce: toHex(nonce),
     chunk: async (plain) => hexOf(await seal(plain, 1)),
     // Spaces behind JSON change nothing of it, and hide its length up to a bucket.
-    whole: async (value) => ({ nonce: toHex(nonce), chunk: sealedText(await seal(await jsonBytes(value), bucket)) }),
+    whole: (value) =>
+      Promise.resolve(jsonBytes(value))
+        .then((json) => seal(json, bucket))
+        .then((sealed) => ({ nonce: toHex(nonce), chunk: sealedText(sealed) })),
   }
 }
 
