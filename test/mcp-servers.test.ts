@@ -2,6 +2,7 @@ import './fakes/unwatched.ts'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -218,6 +219,8 @@ t.test('a server that is replaced by one of another revision goes on', async (t)
   }
 })
 
+const stream = { 'content-type': 'text/event-stream' }
+
 t.test('a call whose stream ends or breaks goes on behind its last event', async (t) => {
   const late = (leave: (closeStream: () => void) => void): NonNullable<PlayedTool['run']> =>
     async function run(_, { closeStream }) {
@@ -234,19 +237,33 @@ t.test('a call whose stream ends or breaks goes on behind its last event', async
     ],
     { resumes: true },
   )
-  const refusing = await oddServer(t, (message, out) => {
-    if (message === null) return void out.writeHead(405).end()
-    const serverInfo = { name: 'x', version: '1' }
-    const results: Record<string, object> = {
-      initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
-      'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
-    }
-    const result = results[message.method]
-    if (result !== undefined) return void out.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
-    out.writeHead(200, { 'content-type': 'text/event-stream' })
-    out.end('id: 1\nretry: 1\ndata:\n\n')
+  const leaving = (resume: (out: ServerResponse, call: unknown) => void) => {
+    let call: unknown = null
+    return oddServer(t, (message, out) => {
+      if (message === null) return resume(out, call)
+      call = message.id
+      const serverInfo = { name: 'x', version: '1' }
+      const results: Record<string, object> = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
+        'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
+      }
+      const result = results[message.method]
+      if (result !== undefined) return void out.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
+      out.writeHead(200, stream).end('id: 1\nretry: 1\ndata:\n\n')
+    })
+  }
+  const refusing = await leaving((out) => void out.writeHead(405).end())
+  let tries = 0
+  const starting = await leaving((out, id) => {
+    if (++tries === 1) return void out.destroy()
+    if (tries === 2) return void out.writeHead(503).end()
+    const result = { content: [{ type: 'text', text: 'Found again' }] }
+    out.writeHead(200, stream).end(`id: 2\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
   })
-  const gateway = await house(t, { servers: { slow: { url: one.url }, odd: { url: refusing } } })
+  const away = await leaving((out) => void out.destroy())
+  const servers = { slow: one.url, odd: refusing, starting, away }
+  const urls = Object.fromEntries(Object.entries(servers).map(([name, url]) => [name, { url }]))
+  const gateway = await house(t, { servers: urls })
   const agent = await agentOf(t, gateway, gateway.key)
   for (const name of ['poll', 'cut']) {
     const begun = performance.now()
@@ -257,7 +274,10 @@ t.test('a call whose stream ends or breaks goes on behind its last event', async
   t.ok(
     resumptions.length >= 2 && resumptions.every(({ headers }) => /^event-\d+$/.test(String(headers['last-event-id']))),
   )
-  t.match(await agent.call('callTool', { name: 'odd__x' }), { isError: true, content: [{ text: /without an answer/ }] })
+  t.equal(textOf(await agent.call('callTool', { name: 'starting__x' })), 'Found again', 'a server that starts anew')
+  t.equal(tries, 3)
+  for (const name of ['odd', 'away'])
+    t.match(await agent.call('callTool', { name: `${name}__x` }), { isError: true }, name)
 })
 
 t.test('a server that hangs delays no call after the first list', async (t) => {

@@ -24,6 +24,8 @@ const farewellMs = 2_000
 const soundName = /^[\x21-\x7e]{1,256}$/
 /** Ms before the request for the rest of a stream, where its server names none; the least and the most. */
 const pause = { usual: 1_000, least: 100, most: 60_000 }
+/** Tries in a row to find a stream again: its server may be starting anew. */
+const mostTries = 5
 /** Events of one answer beside the answer itself. */
 const mostEvents = 1_000
 
@@ -74,6 +76,9 @@ const refuse = async (answer: Answer, isAgreed: boolean): Promise<never> => {
 
 const isStream = (answer: Answer): boolean => answer.header('content-type')?.startsWith('text/event-stream') === true
 
+/** Whether another try may succeed. */
+const passes = (error: unknown): boolean => error instanceof UpstreamFailed && error.again
+
 const ended = () => new UpstreamFailed('The tool’s server ends without an answer', { again: true })
 
 /** Requests to one server, with what the handshake tells. */
@@ -101,12 +106,18 @@ const requestsTo = (url: string, headers: Readonly<Record<string, string>>, door
     /** The stream of a call behind an event. */
     async resumed({ id = '', retry = pause.usual }: SseEvent, signal: AbortSignal): Promise<Answer> {
       const wait = Math.min(pause.most, Math.max(pause.least, retry))
-      await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
       const headers = { ...told(), accept: 'text/event-stream', 'last-event-id': id }
-      const answer = await door(url, { method: 'GET', headers, signal })
-      if (answer.status === 200 && isStream(answer)) return answer
-      answer.discard()
-      throw ended()
+      for (let tries = 1; ; tries++) {
+        await sleep(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+        const answer = await door(url, { method: 'GET', headers, signal }).catch((error: unknown) => {
+          if (tries < mostTries && passes(error)) return null
+          throw error
+        })
+        if (answer?.status === 200 && isStream(answer)) return answer
+        answer?.discard()
+        // What the server refuses now, it refuses again.
+        if (answer !== null && (answer.status < 500 || tries === mostTries)) throw ended()
+      }
     },
     opens(answer: Answer): void {
       const name = answer.header('mcp-session-id')
@@ -135,7 +146,7 @@ async function* eventsOf(first: Answer, resumed: (last: SseEvent) => Promise<Ans
         yield event.data
       }
     } catch (error) {
-      if (last.id === undefined || !(error instanceof UpstreamFailed && error.again)) throw error
+      if (last.id === undefined || !passes(error)) throw error
     }
     if (last.id === undefined) return
   }
