@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest, TooLarge } from '../../../core/errors.ts'
 
 /** A request of the page, and its response. */
@@ -35,7 +36,7 @@ export const jsonBody = async (request: IncomingMessage): Promise<Readonly<Recor
   const body = await wholeBody(request)
   try {
     const value: unknown = JSON.parse(body.toString())
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isJsonObject(value)) return value
   } catch {
     // The JSON error quotes the text; the refusal below has its own words.
   }

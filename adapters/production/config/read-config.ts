@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { makeFolder } from '../../../plugins/storage/shared/fsync.ts'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { RefusedConfiguration } from '../../../core/errors.ts'
 import { type Config, checkedConfig } from './config.ts'
 import { configFromEnv } from './env-config.ts'
@@ -109,8 +110,7 @@ export const readConfig = async (file: string): Promise<Parsed> => {
     throw new Error(`can't be read (${cause.code})`, { cause })
   })
   const parsed = await parsedOf(text)
-  const { value } = parsed
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return parsed
+  if (isJsonObject(parsed.value)) return parsed
   throw new Error('is not an object')
 }
 

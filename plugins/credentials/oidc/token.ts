@@ -1,9 +1,9 @@
-type Members = Readonly<Record<string, unknown>>
+import { isJsonObject, type JsonObject } from '../../../core/dialects/json-object.ts'
 
 /** What a JSON web token says of itself; nothing of it is proved. */
 export interface UnprovedToken {
-  readonly header: Members
-  readonly claims: Members
+  readonly header: JsonObject
+  readonly claims: JsonObject
 }
 
 /** Characters of a token; a longer one is not looked at. */
@@ -13,10 +13,10 @@ const shape = /^([\w-]+)\.([\w-]+)\.[\w-]*$/
 /** Whether a credential is meant as a token; no key has dots. */
 export const isToken = (credential: string): boolean => shape.test(credential)
 
-const decoded = (part: string): Members | null => {
+const decoded = (part: string): JsonObject | null => {
   try {
     const members: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return typeof members === 'object' && members !== null && !Array.isArray(members) ? (members as Members) : null
+    return isJsonObject(members) ? members : null
   } catch {
     // Text that is no JSON is no token, and nothing else is known of it.
     return null
@@ -33,10 +33,10 @@ export const readToken = (token: string): UnprovedToken | null => {
 }
 
 /** The claim of this name, or else the one at this path of dots; undefined where there is none. */
-export const claimAt = (claims: Members, name: string): unknown => {
+export const claimAt = (claims: JsonObject, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name]
   return name.split('.').reduce<unknown>((there, step) => {
     const isThere = typeof there === 'object' && there !== null && Object.hasOwn(there, step)
-    return isThere ? (there as Members)[step] : undefined
+    return isThere ? (there as JsonObject)[step] : undefined
   }, claims)
 }

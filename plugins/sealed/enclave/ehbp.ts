@@ -1,6 +1,7 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { BadRequest, Expired, Unavailable } from '../../../core/errors.ts'
 import type { Supplied } from '../../../core/container.ts'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { usualBounds } from '../../../core/dialects/json-scan.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
@@ -82,7 +83,7 @@ const opened = async (epochs: Epochs, sealed: Uint8Array) => {
 const paramsOf = async (plain: Uint8Array, pace: Pace): Promise<Readonly<Record<string, unknown>>> => {
   try {
     const value: unknown = await readJson(bufferOf(plain), 'plain', usualBounds, pace)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    if (isJsonObject(value)) return value
   } catch (error) {
     if (!(error instanceof BadRequest)) throw error
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import type { Chunk, ChunkChoice, ToolCallPart } from '../../../core/ports/upstream.ts'
 
 /** Merges two chunks of one answer: appended fields are joined, single fields are kept. */
@@ -21,9 +22,6 @@ const joined = (one: ChunkChoice, other: ChunkChoice): ChunkChoice => ({
   ...((one.logprobs ?? other.logprobs) != null && { logprobs: listsOf(one.logprobs, other.logprobs) }),
 })
 
-const isFields = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Texts of calls and of sound, which come in pieces. Each chunk repeats any other text of theirs whole. */
 const growing: ReadonlySet<string> = new Set(['arguments', 'input', 'data', 'transcript'])
 
@@ -38,7 +36,7 @@ const joinedFields = <T extends object>(one: T, other: T, grows: (name: string) 
     else if (grows(name) && typeof before === 'string' && typeof value === 'string') delta[name] = before + value
     else if (Array.isArray(before) && Array.isArray(value))
       delta[name] = [...(before as unknown[]), ...(value as unknown[])]
-    else if (isFields(before) && isFields(value)) delta[name] = pieces(before, value)
+    else if (isJsonObject(before) && isJsonObject(value)) delta[name] = pieces(before, value)
     else delta[name] = value
   }
   return delta as T

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { unlessAborted } from '../../../core/abort.ts'
 import { hasScope, type Caller } from '../../../core/access/caller.ts'
+import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { print } from '../../../core/dialects/json.ts'
 import { decideTool } from '../../shared/dialects/mcp/decide-tool.ts'
 import { RpcError, rpcErrorCodes } from '../../shared/dialects/mcp/rpc.ts'
@@ -95,7 +96,7 @@ export const listFor = async (caller: Caller, given: ClearNeeds, signal: AbortSi
 /** Absent ones come as an object without members. */
 const argumentsOf = (args: unknown): Arguments => {
   if (args instanceof Map) return args as Arguments
-  if (typeof args === 'object' && args !== null && !Array.isArray(args)) return new Map()
+  if (isJsonObject(args)) return new Map()
   throw new RpcError(rpcErrorCodes.params, 'arguments takes an object')
 }
 

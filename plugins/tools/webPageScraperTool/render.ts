@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { giveFilesTo, helperUser } from '../../shared/limited-process.ts'
+import { unlessAborted } from '../../../core/abort.ts'
 import { Unavailable, Unconfigured } from '../../../core/errors.ts'
 import { behindCalls } from '../../shared/behind-calls.ts'
 import { fencesFor } from '../../shared/fences.ts'
@@ -60,7 +61,7 @@ export const makeRenderer = ({ chromium, allowRoot, tool }: Browsing): Renderer 
         open.add(loading)
         return loading.finally(() => open.delete(loading))
       }
-      return unlessStopped(browserLanes.run(driven, stop), stop)
+      return unlessAborted(browserLanes.run(driven, stop), stop)
     },
     async dispose() {
       over.abort(new Unavailable())
@@ -136,15 +137,6 @@ const converse = (
       if (child.connected) child.send(had)
     })
     child.send(given)
-  })
-
-/** Rejects at once when stopped: the work ends by itself later. */
-const unlessStopped = <T>(work: Promise<T>, stop: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const leave = () => reject(stop.reason)
-    if (stop.aborted) leave()
-    stop.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', leave))
   })
 
 /** Requests of one page beside the page itself, and bytes of all their answers together. */
