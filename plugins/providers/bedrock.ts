@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { accepted, BaseUrl, readObject } from '../shared/backend.ts'
+import { accepted, BaseUrl, readObject, parseObject } from '../shared/backend.ts'
 import { fieldsBeyondMessages } from '../shared/dialects/messages/unsupported-fields.ts'
 import { printJson } from '../shared/print-json.ts'
 import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
@@ -15,21 +15,22 @@ import {
   type TokenCount,
   type EmbedCall,
   type Embedded,
+  type Chunk,
+  type WireEvents,
 } from '../../core/ports/upstream.ts'
 import { modelTypes } from '../../core/settings.ts'
-import { claudeBody, claudeEvents } from './bedrock/claude.ts'
 import { tokensIn } from './shared/tokens-in.ts'
-import { completionOf, converseEvents } from './bedrock/converse-answers.ts'
+import { completionOf, converseEvents, eventOf } from './bedrock/converse-answers.ts'
 import { converseBody } from './bedrock/converse.ts'
-import { mustBeFrames } from './bedrock/event-frames.ts'
+import { mustBeFrames, unpackedFrames } from './bedrock/event-frames.ts'
 import { batchesOf } from './shared/embed-in-batches.ts'
 import { vectorsOf } from './shared/media-answers.ts'
 import { modelsIn, profilesIn } from './bedrock/model-lists.ts'
 import { signedDoor } from './bedrock/signed-door.ts'
 import { oneSignIn } from './shared/one-sign-in.ts'
 import { generationOf } from './shared/messages/generations.ts'
-import { unsampled } from './shared/messages/messages.ts'
-import { completionOf as claudeCompletionOf } from './shared/messages/messages-answers.ts'
+import { unsampled, type Asked, messagesBody } from './shared/messages/messages.ts'
+import { completionOf as claudeCompletionOf, eventReader } from './shared/messages/messages-answers.ts'
 import { type WiredChat, answerBy, completedBy, refusePrefix, wireBy } from './shared/wired-chat.ts'
 
 const text = v.pipe(v.string(), v.minLength(1))
@@ -244,4 +245,28 @@ const embeddingsOf = async ({ model, texts, dimensions, extra }: EmbedCall, invo
     input += Number(answer.header('x-amzn-bedrock-input-token-count') ?? 0)
   }
   return { vectors, usage: { input, output: 0 } }
+}
+
+/** The request of the Messages dialect as Bedrock takes it: model and stream stand in the address, betas in the body. */
+const claudeBody = (call: ChatCall): { readonly body: JsonObject; readonly request: Asked } => {
+  const { body, request } = messagesBody(call, generationOf(call.model))
+  const { model: _, stream: __, ...rest } = body
+  const betas = call.native?.headers['anthropic-beta']?.split(',').map((beta) => beta.trim())
+  return {
+    body: { anthropic_version: 'bedrock-2023-05-31', ...(betas && { anthropic_beta: betas }), ...rest },
+    request,
+  }
+}
+
+/** The reader of a stream whose frames carry events of the Messages dialect. */
+const claudeEvents = (request: Asked, clock: Clock, status: number): WireEvents => {
+  const read = eventReader(request, clock, status)
+  return unpackedFrames<Chunk>(status, (frame, into) => {
+    const { kind, event } = eventOf(frame)
+    if (kind !== 'chunk') return false
+    const data = Buffer.from(String(event['bytes']), 'base64').toString('utf8')
+    // Clients of the dialect tell events by their names, which are the types.
+    const type = parseObject(data)?.['type']
+    return read({ event: typeof type === 'string' ? type : null, data }, into)
+  })
 }

@@ -1,17 +1,17 @@
 import { withDeadline } from '../../shared/stop-with.ts'
 import { boundedBody } from '../../shared/bounded-body.ts'
 import { TooMany, Unavailable, UpstreamFailed } from '../../../core/errors.ts'
-import { type IssuerSettings, type LoginSettings, issuerSettings } from './issuer-settings.ts'
+import { type IssuerSettings, type LoginSettings, issuerSettings, type Algorithm } from './issuer-settings.ts'
 import type { Lifecycle } from '../../../core/lifecycle.ts'
 import type { Answer, Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { complaining } from './complaining.ts'
 import type { Lent, LoginProof } from '../../shared/login-codes-port.ts'
-import { idTokenFlawOf } from './id-token.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { Logins } from './logins.ts'
-import { type TokenFlaw, tokenFlaw } from './token-flaws.ts'
+import { type TokenFlaw, tokenFlaw, flawOfTimes, hasAudience } from './token-flaws.ts'
 import { readToken } from './token.ts'
+import { isSigned } from './token-signature.ts'
 
 /** Ms for a whole answer. */
 const patienceMs = 10_000
@@ -144,4 +144,47 @@ export const exchangedCodes = ({ fetch, keys, logins, settings, clock, log, life
     const proved = await provedOf(name, issuer, login, proof, tokens)
     return proved !== null && 'reason' in proved ? refuse(proved) : proved
   }
+}
+
+/** For whom and for which login an ID token has to be. */
+interface Expected {
+  readonly name: string
+  readonly issuer: IssuerSettings
+  readonly client: string
+  readonly nonce: string
+}
+
+/**
+ * What is wrong with the ID token of a login (OpenID Connect Core, 3.1.3.7); null where it is the issuer's word on this
+ * login of this client. Throws Unavailable while the issuer's keys are out of reach.
+ */
+const idTokenFlawOf = async (
+  text: string,
+  { name, issuer, client, nonce }: Expected,
+  keys: IssuerKeys,
+  now: number,
+): Promise<TokenFlaw | null> => {
+  const token = readToken(text)
+  if (token === null) return tokenFlaw('malformed')
+  const { header, claims } = token
+  const { azp = client } = claims
+  if (claims['iss'] !== issuer.issuer) return tokenFlaw('issuer')
+  if (!hasAudience(token, client) || azp !== client) return tokenFlaw('audience')
+  const algorithm = issuer.algorithms.find((known) => known === header['alg'])
+  if (algorithm === undefined) return tokenFlaw('algorithm')
+  const late = flawOfTimes(token, issuer, now)
+  if (late !== null) return late
+  if (claims['nonce'] !== nonce) return tokenFlaw('nonce')
+  return (await isOfIssuer(text, header['kid'], algorithm, { name, issuer }, keys)) ? null : tokenFlaw('signature')
+}
+
+const isOfIssuer = async (
+  text: string,
+  kid: unknown,
+  algorithm: Algorithm,
+  { name, issuer }: Pick<Expected, 'name' | 'issuer'>,
+  keys: IssuerKeys,
+): Promise<boolean> => {
+  const key = await keys.find(name, issuer.keys, typeof kid === 'string' ? kid : null, algorithm)
+  return key !== null && isSigned(text, key, algorithm)
 }

@@ -1,9 +1,13 @@
 import { mayUse, type Caller } from '../../../core/access/caller.ts'
-import type { DecisionRequest } from '../../shared/decisions/typed-decision.ts'
-import { printAnswered } from '../../shared/decisions/typed-decision-answer.ts'
+import {
+  type DecisionRequest,
+  type OrderedObject,
+  parseDecision,
+  wideBounds,
+} from '../../shared/decisions/typed-decision.ts'
+import { printAnswered, type Answered } from '../../shared/decisions/typed-decision-answer.ts'
 import { printOpenaiDecision } from './openai/answer.ts'
 import { readOpenaiDecision } from './openai/request.ts'
-import { printRouterDecision, readRouterDecision } from './router-decision.ts'
 import type { OrderedJson } from '../../../core/ports/upstream.ts'
 import { json, type Reply } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
@@ -60,4 +64,26 @@ export const listDeciders = async (
       release_date: new Date(settings.created * 1000).toISOString().slice(0, 10),
     })),
   })
+}
+
+/** Members that mean something to the router alone. */
+const routersOwn = ['provider', 'session_id', 'trace', 'user'] as const
+
+/** A text names one backend of this gateway, as on the gateway's own routes. */
+const pinsBackend = (name: string, value: OrderedJson | undefined): boolean =>
+  name === 'provider' && typeof value === 'string'
+
+/** The router's `provider` is an object of preferences among its own backends, so it leads nowhere here. */
+const readRouterDecision = (body: OrderedJson): DecisionRequest => {
+  if (!(body instanceof Map)) return parseDecision(body, wideBounds)
+  const fields = new Map(body as OrderedObject)
+  const dropped = routersOwn.filter((name) => fields.get(name) != null && !pinsBackend(name, fields.get(name)))
+  for (const name of dropped) fields.delete(name)
+  return { ...parseDecision(fields, wideBounds), dropped }
+}
+
+/** The answer in the form of OpenRouter's client. */
+const printRouterDecision = (id: string, answered: Answered): unknown => {
+  const { model, answers, usage } = printAnswered(answered, 'diagnostics')
+  return { id, model, provider: answered.diagnostics['backend'] ?? undefined, answers, usage }
 }

@@ -1,15 +1,14 @@
 import { addressOf } from './address.ts'
 import { drillRuns } from './drill-run.ts'
-import { append, el } from './element.ts'
+import { append, el, div } from './element.ts'
 import { Refused, gatewayAt } from './gateway.ts'
 import { jump } from './jump.ts'
 import { liveFeed } from './live-feed.ts'
 import { isOwnPage, ownMachineOf } from './own-machine.ts'
 import type { Page, View } from './page.ts'
 import { pages } from './pages.ts'
-import { button, heading, note, refusal } from './parts.ts'
+import { button, heading, note, refusal, link } from './parts.ts'
 import type { Pass } from './session.ts'
-import { shellOf } from './shell.ts'
 import { sightOf } from './sight.ts'
 
 /** The console of a reader who is signed in. */
@@ -106,6 +105,41 @@ export const enter = async (base: string, pass: Pass, leave: (why: Error | null)
       removeEventListener('keydown', pressed)
       liveFeed.forget()
       drillRuns.forget()
+    },
+  }
+}
+
+interface Shell {
+  readonly root: readonly HTMLElement[]
+  readonly main: HTMLElement
+  /** Marks where the reader is. */
+  at(page: string): void
+}
+
+/** How the reader is signed in. */
+const whoOf = ({ hint }: Pass): HTMLElement =>
+  hint === undefined ? el('span', {}, 'Signed in') : el('span', {}, 'Key ', el('code', {}, `…${hint}`))
+
+/** What stands around every page. */
+const shellOf = (seen: readonly Page[], pass: Pass, signOut: () => void): Shell => {
+  const links = seen.map(({ name, title }) => link(title, `#/${name}`))
+  const main = el('main', { id: 'main', tabindex: -1 })
+  // A link to the fragment would be taken for a page.
+  const skip = button('Skip to the content', () => main.focus(), 'skip')
+  const side = el(
+    'header',
+    { class: 'side' },
+    el('p', { class: 'brand' }, 'sealgate'),
+    el('nav', { 'aria-label': 'Pages' }, links),
+    div('who', whoOf(pass), button('Sign out', signOut, 'quiet')),
+  )
+  return {
+    root: [skip, side, main],
+    main,
+    at: (page) => {
+      for (const [place, link] of seen.entries())
+        if (link.name === page) links[place]?.setAttribute('aria-current', 'page')
+        else links[place]?.removeAttribute('aria-current')
     },
   }
 }

@@ -1,8 +1,7 @@
 import t from 'tap'
 import * as v from 'valibot'
-import { changedKey, grantedPowers } from '../../../../plugins/surfaces/admin/grants.ts'
+import { changedKey, grantedPowers, admitsAll, isWithinBound } from '../../../../plugins/surfaces/admin/grants.ts'
 import type { KeyRow } from '../../../../core/access/key-row.ts'
-import { admitsAll, isWithinBound } from '../../../../plugins/surfaces/admin/reach.ts'
 import { SettingsShape } from '../../../../core/settings.ts'
 
 const now = 1_800_000_000_000

@@ -8,7 +8,7 @@ import { heldBy } from '../../../../plugins/surfaces/console/browser/login.ts'
 import { reading } from '../../../../plugins/surfaces/console/browser/page.ts'
 import { modelsOf } from '../../../../plugins/surfaces/console/browser/sight.ts'
 import { daysBetween, sumOf } from '../../../../plugins/surfaces/console/browser/sums.ts'
-import { hoursOf } from '../../../../plugins/surfaces/console/browser/usage-hours.ts'
+import { hoursOf } from '../../../../plugins/surfaces/console/browser/pages/usage.ts'
 import { sumsTable } from '../../../../plugins/surfaces/console/browser/usage-table.ts'
 import { quietClock } from '../../../slowness.ts'
 

@@ -1,14 +1,15 @@
 import type { Key, Running } from '../answers.ts'
-import type { Child } from '../element.ts'
-import { count, counted } from '../format.ts'
+import { type Child, el } from '../element.ts'
+import { count, counted, moment } from '../format.ts'
 import { Refused, curlOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { liveChoice } from '../live-choice.ts'
-import { liveDetail } from '../live-detail.ts'
 import { liveFeed, livePath } from '../live-feed.ts'
-import { type KeyNames, liveTable } from '../live-table.ts'
+import { type KeyNames, liveTable, keyWords, teamOf } from '../live-table.ts'
 import { type Page, type View, every, renew } from '../page.ts'
-import { button, heading, link, note, stack, toldPlace } from '../parts.ts'
+import { button, heading, link, note, stack, toldPlace, badge, facts, section } from '../parts.ts'
+import { lengthOf, standOf, timeOf } from '../running.ts'
+import { attemptTable, waterfall } from '../waterfall.ts'
 
 /** Ms between two drawings. */
 const pace = 500
@@ -110,3 +111,38 @@ export const live: Page = {
     return id === undefined ? list(view, names) : detail(view, names, id)
   },
 }
+
+const about = (request: Running, names: KeyNames, now: number): HTMLElement => {
+  const { kind, words } = standOf(request)
+  const tokens = request.tokens && `${count(request.tokens.input)} in, ${count(request.tokens.output)} out`
+  return section(
+    'Request',
+    facts([
+      ['Status', badge(kind, words)],
+      ['Began', moment(request.at)],
+      [
+        'Time',
+        `${timeOf(lengthOf(request, now))}${request.ms === null && request.lost !== true ? ', and it runs' : ''}`,
+      ],
+      ['First token', timeOf(request.first_token)],
+      ['Route', el('code', {}, request.route)],
+      ['Model', request.model ?? '–'],
+      ['Backend', request.backend ?? '–'],
+      ['Tokens', tokens ?? '–'],
+      ['Key', request.key === null ? '–' : keyWords(request.key, names)],
+      ['Team', teamOf(request, names) ?? '–'],
+      ['Organisation', request.organization ?? '–'],
+      ['Id', el('code', {}, request.id), 'wide'],
+    ]),
+  )
+}
+
+/** One request with its attempts. */
+const liveDetail = (request: Running, names: KeyNames, curl: string, now: number): readonly Child[] => [
+  about(request, names, now),
+  request.attempts.length === 0
+    ? note('The gateway saw no attempt: a sealed request is answered inside the enclave.')
+    : section('Attempts in time', waterfall(request, now)),
+  attemptTable(request, curl),
+  request.attempts_left_out > 0 && note(`${count(request.attempts_left_out)} further attempts are not listed.`),
+]
