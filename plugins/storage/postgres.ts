@@ -5,13 +5,12 @@ import { Clock, Log } from '../../core/ports/platform.ts'
 import { timer } from '../../core/settings.ts'
 import { postgresAddress } from './postgres/address.ts'
 import { decodeJson, decodeText, encodeJson, encodeText } from './postgres/encoding.ts'
-import { buildIndexes } from './postgres/indexing.ts'
-import { migrate } from './postgres/migration.ts'
-import { asUnavailable, openPool, type Pool, writeObstacle } from './postgres/pool.ts'
+import { asUnavailable, openPool, type Pool, writeObstacle, type Client, type Reach } from './postgres/pool.ts'
 import { postgresReports } from './postgres/reports.ts'
-import { indexesOf } from './postgres/schema.ts'
+import { indexesOf, type Index, schemaSteps } from './postgres/schema.ts'
 import { statement } from './postgres/statement.ts'
 import { storedName } from './shared/stored-name.ts'
+import pg from 'pg'
 
 interface Stored {
   readonly id: string
@@ -167,3 +166,65 @@ export default plugin({
     }
   },
 })
+
+/** The lock of indexing: PostgreSQL builds one index of a table at a time. */
+const indexingLock = 7_311_002
+/** In ms, between two tries of the lock. A client that waits inside the server would block the build. */
+const lockPause = 50
+
+/** Rows can be written during the build, which therefore cannot run inside a transaction. */
+const build = async (client: Client, { name, definition }: Index): Promise<void> => {
+  const validity = 'select indisvalid from pg_index where indexrelid = to_regclass($1)'
+  const [found] = (await client.query<{ indisvalid: boolean }>(validity, [name])).rows
+  if (found?.indisvalid) return
+  // An interrupted build leaves an invalid index, which is dropped first.
+  if (found) await client.query(`drop index concurrently if exists ${name}`)
+  await client.query(`create index concurrently if not exists ${definition}`)
+}
+
+/** Builds the indexes while other work continues. An index changes the speed of a listing and never its result. */
+const buildIndexes = async (
+  reach: Reach,
+  clock: Clock,
+  indexes: readonly Index[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const client = new pg.Client(reach)
+  // The running query reports the error.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const lock = () => client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [indexingLock])
+    while (!(await lock()).rows[0]?.mine) await clock.sleep(lockPause, signal)
+    for (const index of indexes) {
+      signal.throwIfAborted()
+      await build(client, index)
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** The lock of a migration: replicas that start together take turns. */
+const migrationLock = 7_311_001
+
+/**
+ * Updates the schema and returns the collation for letters beyond ASCII. The database's own locale may not know their
+ * case.
+ */
+const migrate = (pool: Pool, name: string): Promise<string> =>
+  pool.transaction(async (client) => {
+    const schema = `"${name}"`
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
+    const existing = await client.query('select 1 from pg_namespace where nspname = $1', [name])
+    if (existing.rowCount === 0) await client.query(`create schema ${schema}`)
+    await client.query(`create table if not exists ${schema}.steps (step integer primary key)`)
+    const done = await client.query<{ step: number }>(`select coalesce(max(step), 0) as step from ${schema}.steps`)
+    for (const [i, sql] of schemaSteps(schema).entries()) {
+      if (i < (done.rows[0]?.step ?? 0)) continue
+      await client.query(sql)
+      await client.query(`insert into ${schema}.steps values ($1)`, [i + 1])
+    }
+    const collation = await client.query(`select 1 from pg_collation where collname = 'und-x-icu'`)
+    return collation.rowCount === 0 ? '' : ' collate "und-x-icu"'
+  })

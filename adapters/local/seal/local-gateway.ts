@@ -3,10 +3,10 @@ import type { Fitting } from '../../../core/container.ts'
 import { type Gateway, createGateway } from '../../../core/gateway.ts'
 import { plugin, use } from '../../../core/plugin.ts'
 import type { Guard } from '../../../core/ports/guard.ts'
-import { Upstream } from '../../../core/ports/upstream.ts'
+import { Upstream, type Model, type ModelType } from '../../../core/ports/upstream.ts'
 import type { Client } from '../../../plugins/sealed/client/client.ts'
 import type { Middleware } from '../../../core/http/middleware.ts'
-import type { SettingsInput } from '../../../core/settings.ts'
+import { type SettingsInput, ModelSettings } from '../../../core/settings.ts'
 import { sealedUpstream } from '../../../plugins/providers/sealed/backend.ts'
 import { faultsFor } from '../../../plugins/providers/sealed/faults.ts'
 import decision from '../../../plugins/surfaces/decision.ts'
@@ -16,8 +16,10 @@ import { memory } from '../../memory/index.ts'
 import { fetch } from '../../production/platform.ts'
 import { sentenceOf } from '../error-text.ts'
 import type { Admission } from '../admission.ts'
-import { askingCatalog } from './catalog.ts'
 import { admitted, sealedAlone } from './middleware.ts'
+import * as v from 'valibot'
+import { type Ability, candidateOf, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { Catalog } from '../../../core/inference/models/catalog.ts'
 
 /** What the gateway of this machine stands on. */
 export interface LocalParts {
@@ -76,3 +78,38 @@ export const localGateway = async (parts: LocalParts): Promise<Gateway> => {
 /** Programs keep sealed reasoning between turns and runs, so the secret is the same in each run. */
 const keepsakeSecret = (apiKey: string): string =>
   Buffer.from(hkdfSync('sha256', apiKey, '', 'sealgate/seal/keepsake', 32)).toString('hex')
+
+const typesOf: Readonly<Record<Ability, ModelType>> = {
+  chat: 'CHAT',
+  decide: 'DECISION',
+  transcribe: 'AUDIO_TRANSCRIPTION',
+  speak: 'AUDIO_SPEECH',
+  draw: 'IMAGE',
+  embed: 'EMBEDDING',
+}
+
+/** The models of the one gateway behind: its enclave alone knows which of them there are, so each name is asked for. */
+const askingCatalog = plugin({
+  port: Catalog,
+  name: 'catalog',
+  renewed: true,
+  needs: { upstreams: Upstream },
+  create: ({ upstreams: [upstream] }): Catalog => {
+    if (upstream === undefined) throw new Error('A gateway is needed behind this one')
+    const entry = ({ id, type, description, created }: Model): Entry => {
+      const told = { ...(description !== undefined && { description }), ...(created !== undefined && { created }) }
+      const settings = v.parse(ModelSettings, { type, ...told, upstreams: [{ provider: upstream.name }] })
+      return entryOf(id, settings, [candidateOf(upstream, id)])
+    }
+    const list = async (signal: AbortSignal) => (await upstream.models(signal)).map(entry)
+    return {
+      find: async (name, signal, ability) =>
+        ability === undefined
+          ? ((await list(signal)).find((listed) => listed.name === name) ?? null)
+          : entry({ id: name, type: typesOf[ability] }),
+      recall: () => null,
+      isWhole: () => true,
+      list,
+    }
+  },
+})

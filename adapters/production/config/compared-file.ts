@@ -6,18 +6,22 @@ import type {
   ConfigurationTrial,
   EffectiveConfiguration,
   TriedParts,
+  ConfigurationChange,
 } from '../../../plugins/surfaces/admin/configuration.ts'
-import { ConfigShape, checkedConfig } from './config.ts'
-import { configurationChanges } from './configuration-changes.ts'
+import { ConfigShape, checkedConfig, type Config } from './config.ts'
 import { configFromEnv } from './env-config.ts'
 import type { Fault } from './faults.ts'
 import { faultLine, shapeFaults } from './file-faults.ts'
 import type { Parsed } from './jsonc.ts'
-import { pluginNames } from './load-plugin.ts'
-import { pluginShapesOf } from './plugin-shapes.ts'
+import { pluginNames, loadPlugin } from './load-plugin.ts'
 import { withOverrides } from './overrides.ts'
 import { type ReadConfiguration, readConfig } from './read-config.ts'
-import { type Leaf, shownSettings } from './shown-settings.ts'
+import { type Leaf, shownSettings, type PluginShapes } from './shown-settings.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isFixed } from './fixed-paths.ts'
+import { fetch } from '../platform.ts'
+import { type Shape, bareShape } from './config-shape.ts'
+import { namedPlugins } from './plugin-faults.ts'
 
 /** A check makes every part, which nothing else here does. */
 const everything = lazy(() => import('./every-fault.ts'))
@@ -151,4 +155,42 @@ export const checkedFile = async ({ env }: ConfigurationSource): Promise<readonl
   const { everyFault } = await everything()
   const faults = await withFile(env, async ({ parsed, file }) => linesOf(env, parsed, await everyFault(file, env)))
   return typeof faults === 'string' ? [faults] : faults
+}
+
+const byPath = (leaves: readonly Leaf[]): ReadonlyMap<string, Leaf> =>
+  new Map(leaves.map((leaf) => [JSON.stringify(leaf.path), leaf]))
+
+/** A default that is written down changes nothing; another variable is another source, even with the same value. */
+const isSame = (one: Leaf, other: Leaf): boolean =>
+  one.shown.variable === other.shown.variable && isDeepStrictEqual(one.value, other.value)
+
+/** What another configuration has differently from the one in effect, in the order of the one in effect. */
+const configurationChanges = (inEffect: readonly Leaf[], next: readonly Leaf[]): readonly ConfigurationChange[] => {
+  const [before, after] = [byPath(inEffect), byPath(next)]
+  const both = new Map([...before, ...after])
+  return [...both].flatMap(([at, { path }]): readonly ConfigurationChange[] => {
+    const [old, young] = [before.get(at) ?? null, after.get(at) ?? null]
+    if (old !== null && young !== null && isSame(old, young)) return []
+    const change = old === null ? 'added' : young === null ? 'removed' : 'changed'
+    return [{ path, change, before: old?.shown ?? null, after: young?.shown ?? null, restart: isFixed(path) }]
+  })
+}
+
+const keyOf = (path: readonly string[]): string => JSON.stringify(path)
+
+/**
+ * The shapes of the settings of this package's own plugins, by their places. A plugin of the operator's own is not loaded,
+ * and its settings have no shape here.
+ */
+const pluginShapesOf = async (config: Config): Promise<PluginShapes> => {
+  const shapes = new Map<string, Shape>()
+  for (const { family, path, choice } of namedPlugins(config)) {
+    if (choice.use.includes('/')) continue
+    const found = await loadPlugin(family, choice.use).catch(() => null)
+    if (found?.settings !== undefined) shapes.set(keyOf(path), found.settings as Shape)
+  }
+  const door = fetch.settings as unknown as Shape
+  const outside = door.entries?.['outside']
+  if (outside !== undefined) shapes.set(keyOf(['outside']), bareShape(outside))
+  return (path) => shapes.get(keyOf(path)) ?? null
 }

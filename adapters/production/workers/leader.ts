@@ -11,7 +11,6 @@ import { type OnHangUp, onStopSignal } from './signals.ts'
 import type { IpcAnswers } from './ipc.ts'
 import { type Member, type WorkerPool, workerPool } from './pool.ts'
 import { measurements } from './measurements.ts'
-import { enclaveLeases } from './enclave-leases.ts'
 import type { SiblingQuestion, WorkerConfig } from './worker.ts'
 
 /** In ms: the longest time that a stuck worker delays the other workers. */
@@ -175,5 +174,46 @@ export const leadWorkers = async (env: NodeJS.ProcessEnv, count: number, onHangU
     await workers.close(false)
     if (leader.enclave !== null) leader.leases.retire(leader.enclave)
     await log.dispose?.()
+  }
+}
+
+/** The workers of each enclave process. A replaced process ends when its last worker has returned it. */
+interface EnclaveLeases {
+  lend(enclave: EnclaveProcess, member: Member): void
+  /** Called when a worker has finished its last request with the process at this socket. */
+  back(socket: string, member: Member): void
+  /** Marks a process as replaced: no worker begins new requests with it. */
+  retire(enclave: EnclaveProcess): void
+}
+
+/** A worker that ends returns its process by that: a crash never keeps a replaced process alive. */
+const enclaveLeases = (): EnclaveLeases => {
+  const lent = new Map<EnclaveProcess, Set<Member>>()
+  const retired = new Set<EnclaveProcess>()
+
+  const settle = (enclave: EnclaveProcess) => {
+    if (!retired.has(enclave) || lent.get(enclave)?.size) return
+    retired.delete(enclave)
+    lent.delete(enclave)
+    enclave.leave()
+  }
+  const give = (enclave: EnclaveProcess, member: Member) => {
+    lent.get(enclave)?.delete(member)
+    settle(enclave)
+  }
+
+  return {
+    lend(enclave, member) {
+      const holders = lent.get(enclave) ?? new Set()
+      lent.set(enclave, holders.add(member))
+      void member.ended.then(() => give(enclave, member))
+    },
+    back(socket, member) {
+      for (const enclave of lent.keys()) if (enclave.socket === socket) give(enclave, member)
+    },
+    retire(enclave) {
+      retired.add(enclave)
+      settle(enclave)
+    },
   }
 }

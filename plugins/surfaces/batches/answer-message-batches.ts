@@ -8,13 +8,17 @@ import { refuseBetas } from '../../shared/dialects/messages/betas.ts'
 import { betas } from '../../shared/dialects/betas-settings.ts'
 import { bookUnread, contentOf, missingAsNull, toldAll } from './answer-files.ts'
 import { requestsOf } from './entries.ts'
-import { messagesWording } from './messages-wording.ts'
 import type { Given } from './needs.ts'
 import { batchesOf, madeObject, toldObject, undone } from './relay.ts'
 import { billedBatch, refuseUnpaid } from './results.ts'
 import { type KeptThing, keepThing, ownThing, ownThings, refuseUnread, things } from './rows.ts'
 import { behind, bounded, gathered } from './upload.ts'
-import { mostEntryBytes, tooLong, wordedRequests } from './worded.ts'
+import { mostEntryBytes, tooLong, wordedRequests, type Wording, mostDropped } from './worded.ts'
+import * as v from 'valibot'
+import { type JsonObject, refuseMember } from '../../../core/dialects/json-object.ts'
+import { checked } from '../../../core/validate.ts'
+import { translateMessages } from '../../shared/dialects/messages/request.ts'
+import { MessagesRequest } from '../../shared/dialects/messages/shape.ts'
 
 type Asked<Query = unknown, Path extends string = string> = Request<unknown, Query, Caller, Path>
 type OfBatch = Asked<unknown, '/v1/messages/batches/{id}'>
@@ -116,4 +120,34 @@ export const messageBatchResults = async (request: OfBatch, given: Given): Promi
   const [id, row] = await own(request, given)
   const { caller, record, pace, signal } = request
   return contentOf(given, { caller, id, row, record, pace }, `${at}/${id}/results`, signal)
+}
+
+const BatchEntry = v.strictObject({
+  custom_id: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/, 'up to 64 letters, digits, hyphens and underscores')),
+  params: MessagesRequest,
+})
+
+/** A request of `/v1/messages/batches`, and the members that the vendor does not get. */
+const messagesWording = (
+  { keepsakes }: Given,
+  { organization }: Caller,
+  headers: JsonObject,
+): Wording & { readonly dropped: ReadonlySet<string> } => {
+  const seal = keepsakes.for(organization)
+  const dropped = new Set<string>()
+  return {
+    ...{ dialect: 'messages', noun: 'requests', dropped },
+    read(value) {
+      const { custom_id, params } = checked(BatchEntry, value)
+      if (params.stream === true) refuseMember('params.stream', 'Expected none: a batch streams nothing')
+      return {
+        ...{ model: params.model, ability: 'chat', endpoint: null },
+        print({ entry, candidate: { model } }) {
+          const worded = translateMessages(params, 'messages', seal, headers, entry.settings.serverTools)
+          for (const path of worded.dropped) if (dropped.size < mostDropped) dropped.add(path)
+          return JSON.stringify({ custom_id, params: Object.assign(worded.native?.body ?? {}, { model }) })
+        },
+      }
+    },
+  }
 }

@@ -9,7 +9,7 @@ import type { GenerateRequest } from '../../shared/dialects/generate-content/sha
 import { thinksAloud } from '../../shared/dialects/generate-content/thinking.ts'
 import { printKept } from '../../../core/dialects/json-text.ts'
 import { alsoSealed } from '../../shared/dialects/also-sealed.ts'
-import { type Reply, bytes, json, text } from '../../../core/http/reply.ts'
+import { type Reply, bytes, json, text, type ServerEvent } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import type { Log } from '../../../core/ports/platform.ts'
 import { streamedAnswer } from '../shared/answer-chat.ts'
@@ -19,7 +19,7 @@ import { sessionOf } from '../shared/session.ts'
 import { triesOf } from '../../../core/inference/routing/tries.ts'
 import { printJson } from '../../shared/print-json.ts'
 import type { Asked, Talk } from '../shared/talk.ts'
-import { jsonArrayOf } from './json-array.ts'
+import { knownError } from '../../../core/http/http-errors.ts'
 
 interface OfDialect {
   readonly keepsakes: Keepsakes
@@ -82,4 +82,30 @@ export const countContents = async (
   return counted.native === undefined
     ? json({ totalTokens: counted.tokens }, 200, counted.headers)
     : text(printKept(counted.native.body), undefined, 200, counted.headers)
+}
+
+/** A stream's events as the items of one JSON array; its last item tells of a break. */
+const jsonArrayOf = (events: AsyncIterableIterator<ServerEvent>, report: (error: GatewayError) => void) => {
+  const items = async function* (first: IteratorResult<ServerEvent>): AsyncGenerator<Uint8Array> {
+    let mark = '['
+    try {
+      for (let step = first; !step.done; step = await events.next()) {
+        if ('comment' in step.value) continue
+        yield Buffer.from(mark + step.value.data)
+        mark = ',\n'
+      }
+    } catch (cause) {
+      const error = knownError(cause)
+      report(error)
+      yield Buffer.from(mark + JSON.stringify(googleError(error)))
+      mark = ',\n'
+    } finally {
+      await events.return?.()
+    }
+    yield Buffer.from(mark === '[' ? '[]' : ']')
+  }
+  return {
+    /** Resolves when the backend begins to answer; rejects when none does. */
+    begun: async (): Promise<AsyncIterable<Uint8Array>> => items(await events.next()),
+  }
 }

@@ -1,15 +1,16 @@
-import { type CaseFigures, caseFigures } from './case-figures.ts'
-import { caseResults } from './case-results.ts'
+import { type CaseFigures, caseFigures, certainty } from './case-figures.ts'
 import { runCases } from './case-run.ts'
 import type { Decided } from './decision-answers.ts'
 import { type Draft, bodyOf } from './decision-draft.ts'
 import { el, div } from './element.ts'
-import { count, percent } from './format.ts'
+import { count, percent, cost, costWords, decimal } from './format.ts'
 import { type Gateway, Refused, curlOf } from './gateway.ts'
 import { UnreadCases, casesOf, mostBytes, mostCases } from './labelled-cases.ts'
 import { pause } from './page.ts'
-import { button, field, refusal, section, stack, toldPlace, warning, select } from './parts.ts'
+import { button, field, refusal, section, stack, toldPlace, warning, select, note } from './parts.ts'
 import type { Listed } from './sight.ts'
+import { reliabilityPlot, reliabilityTable } from './reliability.ts'
+import { figure, table } from './table.ts'
 
 export interface CaseBench {
   readonly gateway: Gateway
@@ -151,4 +152,70 @@ export const decisionCases = (bench: CaseBench): { readonly root: HTMLElement; d
     root: stack(card, region),
     draw: () => name(bench.read().draft.questions.map(({ id }) => id)),
   }
+}
+
+const figureTable = (all: readonly CaseFigures[], curl: string): HTMLElement =>
+  table<CaseFigures>({
+    title: 'Accuracy',
+    file: 'accuracy',
+    curl,
+    empty: 'No case was answered.',
+    rows: all,
+    columns: [
+      { head: 'Model', value: ({ model }) => model },
+      figure('Cases', ({ answered }) => answered, count),
+      figure('Unanswered', ({ unanswered }) => unanswered, count),
+      figure('Accuracy', ({ accuracy }) => accuracy, percent),
+      figure('ECE', ({ ece }) => ece, decimal),
+      figure('by chance', ({ byChance }) => byChance, decimal),
+      figure('Excess', ({ excess }) => excess, decimal),
+      figure('Brier', ({ brier }) => brier, decimal),
+      {
+        head: 'Threshold',
+        value: ({ promise }) => promise?.confidence ?? null,
+        show: ({ promise }) => (promise === null ? 'none' : promise.confidence),
+        number: true,
+      },
+      figure('Taken', ({ promise }) => promise?.automated ?? null, percent),
+      {
+        head: costWords(),
+        value: (figures) => figures.cost,
+        show: (figures) => (figures.cost === null ? el('span', { class: 'unpriced' }, 'unpriced') : cost(figures.cost)),
+        number: true,
+      },
+    ],
+  })
+
+const promiseOf = ({ model, promise }: CaseFigures, errors: number): HTMLElement => {
+  const sure = `with ${percent(certainty)} certainty`
+  return el(
+    'li',
+    {},
+    el('b', {}, model),
+    promise === null
+      ? `: no confidence keeps errors at ${percent(errors)} or below, ${sure}. More cases may.`
+      : `: of answers with a confidence of at least ${promise.confidence}, at most ${percent(errors)} are wrong, ${sure}. ` +
+          `That is ${percent(promise.automated)} of all, of which ${percent(promise.wrong)} were wrong.`,
+  )
+}
+
+/** What labelled cases say of each model, with the plot and its table. */
+const caseResults = (all: readonly CaseFigures[], errors: number, curl: string): readonly HTMLElement[] => {
+  const escalated = all.reduce((sum, figures) => sum + figures.escalated, 0)
+  return [
+    section(
+      'Threshold',
+      el(
+        'ul',
+        { class: 'list' },
+        all.map((figures) => promiseOf(figures, errors)),
+      ),
+    ),
+    ...(escalated === 0
+      ? []
+      : [note(`${count(escalated)} answers are those of a larger model. A named backend is judged alone.`)]),
+    figureTable(all, curl),
+    section('Claim and truth', reliabilityPlot(all)),
+    reliabilityTable(all, curl),
+  ]
 }

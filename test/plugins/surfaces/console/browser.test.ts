@@ -6,7 +6,7 @@ import { addressOf } from '../../../../plugins/surfaces/console/browser/address.
 import type { Chained, Usage } from '../../../../plugins/surfaces/console/browser/answers.ts'
 import { faultsOf, lampOf } from '../../../../plugins/surfaces/console/browser/backing.ts'
 import { budgetsOf } from '../../../../plugins/surfaces/console/browser/budgets.ts'
-import { linksOf } from '../../../../plugins/surfaces/console/browser/chains.ts'
+import { linksOf } from '../../../../plugins/surfaces/console/browser/pages/models.ts'
 import { csvOf } from '../../../../plugins/surfaces/console/browser/csv.ts'
 import {
   type DrillScene,

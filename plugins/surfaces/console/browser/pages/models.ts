@@ -1,17 +1,17 @@
-import type { Backing, Chained } from '../answers.ts'
+import type { Backing, Chained, Link } from '../answers.ts'
 import { backingDetail } from '../backing-detail.ts'
-import { backingTable } from '../backing-table.ts'
-import { chainTable } from '../chains.ts'
 import type { Child } from '../element.ts'
-import { count } from '../format.ts'
+import { count, cost, costWords, percent } from '../format.ts'
 import { curlOf, pathOf } from '../gateway.ts'
 import { wholeList } from '../listing.ts'
 import { type Page, type View, every, reading, renew } from '../page.ts'
 import { badge, heading, link, note, stack, toldPlace } from '../parts.ts'
 import { type PriceKind, priceOf } from '../prices.ts'
 import { type Listed, modelPaths, modelsOf } from '../sight.ts'
-import { type Column, table } from '../table.ts'
+import { type Column, table, figure, linked, lamp } from '../table.ts'
 import { weightsForm } from '../weights.ts'
+import { ageOf, faultsOf, lampOf } from '../backing.ts'
+import { timeOf } from '../running.ts'
 
 /** Ms between two readings. */
 const pace = 5_000
@@ -145,3 +145,101 @@ export const models: Page = {
     return what === 'backend' ? backingDetail(view, name) : weights(view, name)
   },
 }
+
+/** Each backend as it stands; `passed` is ms since it was read. */
+const backingTable = (rows: readonly Backing[], curl: string, passed: number, now: number): HTMLElement =>
+  table<Backing>({
+    title: 'Backends',
+    file: 'backends',
+    rows,
+    curl,
+    empty: 'No backend is configured.',
+    columns: [
+      linked(
+        'Backend',
+        ({ backend }) => backend,
+        (backend) => `#/models/backend/${encodeURIComponent(backend)}`,
+      ),
+      {
+        head: 'Breaker',
+        value: ({ state }) => state,
+        show: (backing) => badge(lampOf(backing, passed).kind, lampOf(backing, passed).words),
+      },
+      { head: 'Faults of the last 20', value: faultsOf },
+      figure('p50', (backing) => backing.p50_ms, timeOf),
+      figure('p95', (backing) => backing.p95_ms, timeOf),
+      figure('First token, p50', (backing) => backing.first_token_p50_ms, timeOf),
+      {
+        head: 'Age of its list',
+        value: (backing) => backing.listed_at,
+        show: (backing) => ageOf(backing, now),
+        number: true,
+      },
+      figure('Requests', ({ used }) => used.requests, count),
+      {
+        head: 'Tokens in / out',
+        value: ({ used }) => `${used.input} / ${used.output}`,
+        show: ({ used }) => `${count(used.input)} / ${count(used.output)}`,
+        number: true,
+      },
+      {
+        head: costWords(),
+        value: ({ used }) => used.cost,
+        show: ({ used }) => (used.cost === null ? 'unpriced' : cost(used.cost)),
+        number: true,
+      },
+    ],
+  })
+
+interface Row extends Link {
+  readonly of: string
+  /** The place in the chain, from 1. */
+  readonly place: number
+  /** Of the calls of its priority, from 0 to 1; null where all weigh nothing. */
+  readonly share: number | null
+}
+
+/** The links of all chains in their order, each with its share among those of its priority. */
+export const linksOf = (models: readonly Chained[]): readonly Row[] =>
+  models.flatMap(({ model: of, chain }) =>
+    chain.map((link, at) => {
+      const equals = chain.filter(({ priority }) => priority === link.priority)
+      const sum = equals.reduce((sum, { weight }) => sum + weight, 0)
+      return { ...link, of, place: at + 1, share: sum === 0 ? null : link.weight / sum }
+    }),
+  )
+
+const breakerOf = ({ backend, model }: Row, backends: readonly Backing[]) => {
+  const breaker = backends
+    .find((backing) => backing.backend === backend)
+    ?.breakers.find((other) => other.model === model)
+  return lampOf(breaker ?? { state: 'closed', rest_ms: 0 }, 0)
+}
+
+const chainTable = (models: readonly Chained[], backends: readonly Backing[], curl: string): HTMLElement =>
+  table<Row>({
+    title: 'Chains',
+    file: 'chains',
+    rows: linksOf(models),
+    curl,
+    empty: 'No model has a backend on this side of the enclave.',
+    columns: [
+      linked(
+        'Model',
+        ({ of }) => of,
+        (model) => `#/models/weights/${encodeURIComponent(model)}`,
+      ),
+      { head: 'Place', value: ({ place }) => place, number: true },
+      linked(
+        'Backend',
+        ({ backend }) => backend,
+        (backend) => `#/models/backend/${encodeURIComponent(backend)}`,
+      ),
+      { head: 'Backend’s model', value: ({ model }) => model },
+      lamp('Breaker', (row) => breakerOf(row, backends)),
+      { head: 'Priority', value: ({ priority }) => priority, number: true },
+      { head: 'Weight', value: ({ weight }) => weight, number: true },
+      figure('Share', ({ share }) => share, percent),
+      { head: 'Context', value: (row) => row.context_tokens, number: true },
+    ],
+  })
