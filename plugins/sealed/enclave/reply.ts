@@ -31,8 +31,8 @@ export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
 /** The word inside the seal: the gateway could change the HTTP status, and cannot change this. */
 type Status = 'result' | 'failure'
 
-/** JSON for the caller only, under a new nonce. */
-export const sealedJson = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> => {
+/** The members of an answer: JSON for the caller only, under a new nonce. */
+export const sealedMembers = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> => {
   const nonce = freshNonce()
   const sealed = sealPrinted(asker.secret, nonce, concat(...boundJson(asker, status, utf8(JSON.stringify(value)))))
   return { encryptedResponse: toHex(sealed), nonce: toHex(nonce) }
@@ -75,7 +75,7 @@ export const sealedFailure = (asker: AnswerTarget, error: unknown, trailer: Trai
   const { status, message } = refusalTexts[code]
   const refusal = { code, ...(field !== null && { field }), ...(told !== null && { message: told }) }
   const again = code === 'insufficient_quota' || retryAfter !== null ? { retryAfter } : {}
-  return { kind: 'body', status, body: sealedJson(asker, 'failure', refusal), failure: message, trailer, ...again }
+  return { kind: 'body', status, body: sealedMembers(asker, 'failure', refusal), failure: message, trailer, ...again }
 }
 
 /** Turns every error into a code. The error is dropped, because messages quote the text that was read. */

@@ -8,7 +8,7 @@ import { sealContent, sealLabel } from '../wire/file.ts'
 import { toHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 import type { OpenedRequest, OuterFields, Sealed } from './open.ts'
-import { emptyTrailer, jsonBytes, printedReply, sealedJson } from './reply.ts'
+import { emptyTrailer, jsonBytes, printedReply, sealedMembers } from './reply.ts'
 import type { Search } from './retrieval.ts'
 import { type ReserveMemory, keyOf, recordOf, withStoredFile } from './open-stored-file.ts'
 import { toolParams } from './tool-params.ts'
@@ -136,7 +136,7 @@ const keep = async (
     }
   }
   const kept = await enclaveFiles.keep(labels, sealed(), signal)
-  const told = () => sealedJson(asker, 'result', { fileId: kept.fileId, size, hash: hash.digest('hex') })
+  const told = () => sealedMembers(asker, 'result', { fileId: kept.fileId, size, hash: hash.digest('hex') })
   const body = {
     fileId: kept.fileId,
     fileName: labels.name,

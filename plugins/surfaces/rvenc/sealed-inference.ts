@@ -19,7 +19,7 @@ import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { Streams } from '../shared/sealed-streams.ts'
 import { Settings } from '../../../core/settings.ts'
 import { billedModel, sealedModels } from '../shared/priced-model.ts'
-import { callEnclave, enclaveNeeds, inDigits, sealedJson } from '../shared/call-enclave.ts'
+import { callEnclave, enclaveNeeds, inDigits, replyWithSealed } from '../shared/call-enclave.ts'
 import { grantOf } from '../shared/grant.ts'
 import { sealedUser } from '../../shared/sealed-user.ts'
 import { lengths, refusalHeader } from '../../sealed/wire/body.ts'
@@ -87,7 +87,7 @@ const refusedReply = (failure: string, { status, body, retryAfter }: SealedAnswe
 
 /** The enclave's whole answer, or its refusal. */
 const sealedAnswer = (reply: SealedAnswer, headers: Readonly<Record<string, string>>): Reply =>
-  reply.failure === null ? sealedJson(reply.body, headers) : refusedReply(reply.failure, reply)
+  reply.failure === null ? replyWithSealed(reply.body, headers) : refusedReply(reply.failure, reply)
 
 /** What all calls with a sealed text share. */
 const sealedText = {

@@ -43,7 +43,7 @@ export const inDigits = (body: SealedBody): SealedBody => {
 }
 
 /** Sends the body by itself. The bytes of a long answer become digits on their way out, so that no text holds all of them. */
-export const sealedJson = (body: SealedBody, headers: Readonly<Record<string, string>>): Reply => {
+export const replyWithSealed = (body: SealedBody, headers: Readonly<Record<string, string>>): Reply => {
   const { encryptedResponse: answer, ...others } = body as SealedAnswer
   if (!(answer instanceof Uint8Array)) return json(body, 200, headers)
   const [before, behind] = [`${JSON.stringify(others).slice(0, -1)},"encryptedResponse":"`, '"}']
