@@ -8,8 +8,7 @@ import { type Ehbp, type EhbpOptions, ehbp } from '../plugins/sealed/client/ehbp
 import { printChunk } from '../plugins/sealed/ehbp/chunks.ts'
 import { sealRequest } from '../plugins/sealed/ehbp/exchange.ts'
 import { readKeyConfigs } from '../plugins/sealed/ehbp/key-config.ts'
-import { utf8 } from '../plugins/sealed/wire/bytes.ts'
-import { toHex } from '../plugins/sealed/wire/hex.ts'
+import { utf8, toHex } from '../plugins/sealed/wire/bytes.ts'
 import type { Fault, SealgateError } from '../plugins/sealed/client/error.ts'
 import { publishedKeys } from '../plugins/surfaces/ehbp/answers.ts'
 import {

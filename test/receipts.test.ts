@@ -8,8 +8,7 @@ import { receiptSigner } from '../plugins/sealed/enclave/receipts.ts'
 import { connect } from '../plugins/sealed/client/client.ts'
 import { type CheckedReceipt, checkReceipt, namedSigners, receiptBeside } from '../plugins/sealed/client/receipts.ts'
 import { type SealingKey, sealRequest } from '../plugins/sealed/client/seal-request.ts'
-import { concat, utf8 } from '../plugins/sealed/wire/bytes.ts'
-import { fromHex, toHex } from '../plugins/sealed/wire/hex.ts'
+import { concat, utf8, fromHex, toHex } from '../plugins/sealed/wire/bytes.ts'
 import { parseKeyset } from '../plugins/sealed/wire/keyset.ts'
 import {
   type Receipt,

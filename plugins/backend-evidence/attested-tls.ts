@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { plugin } from '../../core/plugin.ts'
 import { BackendEvidence } from '../../core/ports/backend-evidence.ts'
-import { concat, number, textOf, utf8 } from '../sealed/wire/bytes.ts'
-import { fromHex, toHex } from '../sealed/wire/hex.ts'
+import { concat, number, textOf, utf8, fromHex, toHex } from '../sealed/wire/bytes.ts'
 
 const path = '/.well-known/sealgate-evidence'
 

@@ -1,6 +1,6 @@
 import { plugin } from '../../core/plugin.ts'
 import { BackendEvidence } from '../../core/ports/backend-evidence.ts'
-import { toHex } from '../sealed/wire/hex.ts'
+import { toHex } from '../sealed/wire/bytes.ts'
 import { sealedFields } from './shared/sealed-fields.ts'
 
 /** dstack, as Phala and others run it: a proxy that serves a model. Texts of chats are sealed one by one. */

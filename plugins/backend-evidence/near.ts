@@ -1,6 +1,6 @@
 import { plugin } from '../../core/plugin.ts'
 import { BackendEvidence } from '../../core/ports/backend-evidence.ts'
-import { toHex } from '../sealed/wire/hex.ts'
+import { toHex } from '../sealed/wire/bytes.ts'
 import { sealedFields } from './shared/sealed-fields.ts'
 
 /** NEAR: a model on dstack with a manager of its own, reached directly. Texts of chats are sealed one by one. */

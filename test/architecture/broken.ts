@@ -28,8 +28,8 @@ export const brokenHouses: readonly BrokenHouse[] = [
   {
     rule: rooms,
     file: 'core/access/keyring.ts',
-    add: "\nimport '../../plugins/sealed/wire/hex.ts'",
-    fault: /keyring\.ts may not import plugins\/sealed\/wire\/hex\.ts/,
+    add: "\nimport '../../plugins/sealed/wire/bytes.ts'",
+    fault: /keyring\.ts may not import plugins\/sealed\/wire\/bytes\.ts/,
   },
   {
     rule: rooms,

@@ -95,7 +95,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'plugins/sealed/ehbp': ['plugins/sealed/wire'],
   'plugins/sealed/log': ['core/ports', 'core', 'plugins/sealed/log-signer.ts', 'plugins/sealed/wire'],
   'plugins/sealed/files': ['core/ports', 'core/dialects', 'core', 'plugins/shared', 'plugins/sealed/wire'],
-  'plugins/sealed/evidence': ['plugins/sealed/wire/bytes.ts', 'plugins/sealed/wire/hex.ts'],
+  'plugins/sealed/evidence': ['plugins/sealed/wire/bytes.ts'],
   'plugins/sealed/client': [
     'plugins/sealed/wire',
     'plugins/sealed/ehbp',

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { toHex } from '../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../plugins/sealed/wire/bytes.ts'
 
 /** What a client sends for a file; the bytes need not be sealed for those who never open them. */
 export const uploadOf = (content: Uint8Array, more: Readonly<Record<string, unknown>> = {}) => ({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sealRequest } from '../../plugins/sealed/client/seal-request.ts'
 import { estimateOf } from '../../core/inference/metering/tokens.ts'
 import type { EnclaveKey } from '../../plugins/sealed/wire/keyset.ts'
-import { toHex } from '../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../plugins/sealed/wire/bytes.ts'
 
 export const kinds = ['chat', 'stream', 'decision', 'sealed', 'sealed stream'] as const
 export type Kind = (typeof kinds)[number]

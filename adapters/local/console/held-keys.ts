@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { toHex, fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { toHex, fromHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { kekId } from '../../../plugins/sealed/wire/schedule.ts'
 import { keyFileOf, memoryFileOf, readKeys } from '../key-file.ts'
 

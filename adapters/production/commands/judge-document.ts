@@ -10,7 +10,7 @@ import {
 import type { Memory } from '../../../plugins/sealed/evidence/policy.ts'
 import { type Service, services } from '../../../plugins/sealed/evidence/services/machine.ts'
 import { type ServicePolicy, parseServicePolicy } from '../../../plugins/sealed/evidence/services/service-policy.ts'
-import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { fromHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { timeOf } from '../../local/option-values.ts'
 import { completing } from '../evidence/completing.ts'
 import { readRecording } from '../evidence/recording.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readHex } from '../../../plugins/sealed/wire/hex.ts'
+import { readHex } from '../../../plugins/sealed/wire/bytes.ts'
 import type { GpuStatement } from '../../../plugins/sealed/evidence/services/nvidia.ts'
 import type { Source } from './sources.ts'
 

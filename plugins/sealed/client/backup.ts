@@ -1,8 +1,7 @@
 import { argon2idAsync } from '@noble/hashes/argon2.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { concat, textOf, utf8 } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { concat, textOf, utf8, fromHex, toHex } from '../wire/bytes.ts'
 import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
 

@@ -1,7 +1,6 @@
 import { hashing } from '#aead'
-import { utf8 } from '../wire/bytes.ts'
+import { utf8, fromHex, toHex } from '../wire/bytes.ts'
 import { openLabel } from '../wire/file.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
 import { pathFor } from './http-request.ts'
 import { exactContent, openedContent, storedContent } from './content.ts'
 import { SealgateError } from './error.ts'

@@ -1,5 +1,5 @@
 import { hashing } from '#aead'
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 import { type ClearRequests, type RequestOptions, pathFor } from './http-request.ts'
 import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'

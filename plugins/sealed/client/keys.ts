@@ -9,7 +9,7 @@ import {
   printBinding,
 } from '../wire/binding.ts'
 import { unwrapKey, wrapKey } from '../wire/file.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { fromHex, toHex } from '../wire/bytes.ts'
 import { clientHash, fileBindKey, fileMarkKey, kekId, memoryKey, ragWrapKey } from '../wire/schedule.ts'
 import { SealgateError } from './error.ts'
 

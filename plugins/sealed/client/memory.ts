@@ -1,5 +1,4 @@
-import { textOf, utf8 } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { textOf, utf8, fromHex, toHex } from '../wire/bytes.ts'
 import { freshNonce, openWith, sealWith } from '../wire/seal.ts'
 import { SealgateError } from './error.ts'
 import type { Keys } from './keys.ts'

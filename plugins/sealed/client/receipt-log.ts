@@ -1,6 +1,6 @@
 import { type Head, type HeadFacts, type LogState, isContinued, isInLog, openHead } from '../wire/log.ts'
 import { type Receipt, receiptLeaf } from '../wire/receipt.ts'
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import type { Pair } from '../wire/signature.ts'
 import type { Place } from '../wire/tree.ts'
 import { SealgateError } from './error.ts'

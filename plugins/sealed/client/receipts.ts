@@ -1,5 +1,4 @@
-import { same } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { same, fromHex, toHex } from '../wire/bytes.ts'
 import { type KeysetBody, enclaveKid } from '../wire/keyset.ts'
 import { type Receipt, type ReceiptFacts, answerDigest, areReceiptKeys, openReceipt } from '../wire/receipt.ts'
 import { receiptKind } from '../wire/receipt-kind.ts'

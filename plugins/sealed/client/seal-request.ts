@@ -1,5 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { fromHex, toHex } from '../wire/bytes.ts'
 import { kems, type Kem, encapsulate } from '../wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest } from '../wire/keyset.ts'
 import { requestDigest } from '../wire/receipt.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js'
 import { lengths, refusalHeader } from '../wire/body.ts'
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import { cutBy, SealgateError } from './error.ts'
 import { type CheckedReceipt, receiptBeside } from './receipts.ts'
 import {

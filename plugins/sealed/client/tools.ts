@@ -1,5 +1,5 @@
 import { boundKey, namedKey } from '../wire/binding.ts'
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 import { type ClearRequests, pathFor } from './http-request.ts'
 import { SealgateError, unlessLeft } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'

@@ -3,9 +3,8 @@ import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import type { OpenFile } from '../../../core/ports/tool.ts'
 import type { EnclaveFiles, EnclaveFile } from '../../../core/ports/enclave.ts'
 import { type NamedKey, type Stored, readNamedKey } from '../wire/binding.ts'
-import { same, utf8 } from '../wire/bytes.ts'
+import { same, utf8, fromHex } from '../wire/bytes.ts'
 import { openBareLabel, openContent, openLabel, openWhole } from '../wire/file.ts'
-import { fromHex } from '../wire/hex.ts'
 import { Refusal } from './refusals.ts'
 
 /** The key of a sealed part: 32 bytes. The part may name the file of the key and its stored content. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../../../core/ports/platform.ts'
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import type { ReceiptTrailer } from '../log-signer.ts'
-import { utf8 } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { utf8, fromHex, toHex } from '../wire/bytes.ts'
 import { headSigned } from '../wire/log.ts'
 import {
   type Receipt,

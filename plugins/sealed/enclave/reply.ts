@@ -1,8 +1,7 @@
 import type { SealedReply, Trailer } from '../../../core/ports/enclave.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { cipherOf } from '../wire/aead.node.ts'
-import { concat, utf8 } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { concat, utf8, toHex } from '../wire/bytes.ts'
 import { freshNonce, jsonBucket, sealPrinted } from '../wire/seal.ts'
 import {
   BadRequest,
@@ -32,7 +31,11 @@ export type AnswerTarget = Pick<OpenedRequest, 'secret' | 'named'>
 type Status = 'result' | 'failure'
 
 /** The members of an answer: JSON for the caller only, under a new nonce. */
-export const sealedMembers = (asker: AnswerTarget, status: Status, value: unknown): Readonly<Record<string, string>> => {
+export const sealedMembers = (
+  asker: AnswerTarget,
+  status: Status,
+  value: unknown,
+): Readonly<Record<string, string>> => {
   const nonce = freshNonce()
   const sealed = sealPrinted(asker.secret, nonce, concat(...boundJson(asker, status, utf8(JSON.stringify(value)))))
   return { encryptedResponse: toHex(sealed), nonce: toHex(nonce) }

@@ -1,4 +1,4 @@
-import { toHex, fromHex } from '../wire/hex.ts'
+import { toHex, fromHex, concat, same, utf8 } from '../wire/bytes.ts'
 import { type Check, type Checks, newChecks } from './checks.ts'
 import { type EvidenceMembers, evidenceMembersOf, member } from './fields.ts'
 import type { PlatformFacts, Piece, UsedException, Warning, SeenNumbers } from './finding.ts'
@@ -10,7 +10,6 @@ import { demand, refuse } from './reasons.ts'
 import type { Enrolment } from './enrolment.ts'
 import type { Notices } from './notices.ts'
 import { type Release, type Releases, type State, readReleases } from './releases.ts'
-import { concat, same, utf8 } from '../wire/bytes.ts'
 import { digest } from './keys.ts'
 import { type Rules, rulesOf } from './rules.ts'
 

@@ -1,5 +1,4 @@
-import { same } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { same, toHex } from '../wire/bytes.ts'
 import {
   type Item,
   booleanOf,

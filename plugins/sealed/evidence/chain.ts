@@ -1,5 +1,4 @@
-import { same } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { same, toHex } from '../wire/bytes.ts'
 import { type Certificate, usages } from './certificate.ts'
 import { checkSignature, digest } from './keys.ts'
 import { demand } from './reasons.ts'

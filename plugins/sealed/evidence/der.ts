@@ -1,4 +1,4 @@
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import { demand, refuse } from './reasons.ts'
 
 /** One DER value with a definite, minimal length and a low tag number. */

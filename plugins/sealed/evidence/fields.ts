@@ -1,4 +1,4 @@
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 import { type Reason, demand, refuse } from './reasons.ts'
 
 /** Little-endian, up to 8 bytes. */

@@ -1,5 +1,4 @@
-import { concat } from '../wire/bytes.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { concat, fromHex, toHex } from '../wire/bytes.ts'
 import { cursor, unsignedBytes, onlyItem, tags } from './der.ts'
 import { type Reason, Refusal, demand, refuse } from './reasons.ts'
 

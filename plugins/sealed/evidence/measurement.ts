@@ -1,5 +1,4 @@
-import { concat, utf8 } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { concat, utf8, toHex } from '../wire/bytes.ts'
 import type { TdxRegisters } from './finding.ts'
 import { digest } from './keys.ts'
 

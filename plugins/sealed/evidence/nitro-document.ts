@@ -1,5 +1,4 @@
-import { concat, utf8 } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { concat, utf8, toHex } from '../wire/bytes.ts'
 import { type Cbor, readCbor } from './cbor.ts'
 import { type Certificate, readCertificate } from './certificate.ts'
 import { demand, refuse } from './reasons.ts'

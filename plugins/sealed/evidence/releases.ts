@@ -1,4 +1,4 @@
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 import { clockSkewMs } from './chain.ts'
 import { listHead, longestLifeMs, time } from './demanded-list.ts'
 import { nitroMeasurement, tdxMeasurement } from './measurement.ts'

@@ -1,5 +1,4 @@
-import { same } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { same, toHex } from '../wire/bytes.ts'
 import { type Certificate, type Signed, extensionsOf, signedOf, usages } from './certificate.ts'
 import { clockSkewMs } from './chain.ts'
 import { type Item, contextTag, cursor, unsignedBytes, onlyItem, tags, timeOf } from './der.ts'

@@ -5,8 +5,7 @@ import { type Platform, type Profile, snpProfiles } from './profiles.ts'
 import { roots } from './roots.ts'
 import type { SnpRules } from './snp.ts'
 import { type Product, type Tcb, lowerComponent, highestTcb } from './snp-tcb.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
-import { numberOf } from '../wire/bytes.ts'
+import { fromHex, toHex, numberOf } from '../wire/bytes.ts'
 
 /** A policy at one moment: expired exceptions are removed, and the higher floors count. */
 export interface Rules {

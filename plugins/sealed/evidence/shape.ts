@@ -1,4 +1,4 @@
-import { fromHex } from '../wire/hex.ts'
+import { fromHex } from '../wire/bytes.ts'
 
 /** A member of a policy or of a list of releases that is missing, unknown or malformed. */
 export class Misshapen extends Error {

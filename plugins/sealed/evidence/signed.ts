@@ -1,5 +1,4 @@
-import { concat, utf8 } from '../wire/bytes.ts'
-import { fromHex } from '../wire/hex.ts'
+import { concat, utf8, fromHex } from '../wire/bytes.ts'
 import { checkEd25519, digest } from './keys.ts'
 import { Refusal, demand } from './reasons.ts'
 import { hexOf, list, object } from './shape.ts'

@@ -1,4 +1,4 @@
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import { type Certificate, readCertificate } from './certificate.ts'
 import { checkChain } from './chain.ts'
 import type { Checks } from './checks.ts'

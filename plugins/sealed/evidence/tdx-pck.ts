@@ -1,4 +1,4 @@
-import { toHex } from '../wire/hex.ts'
+import { toHex } from '../wire/bytes.ts'
 import type { Certificate } from './certificate.ts'
 import { cursor, unsignedBytes, oidOf, onlyItem, tags } from './der.ts'
 import { demand, refuse } from './reasons.ts'

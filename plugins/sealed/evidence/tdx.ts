@@ -1,5 +1,4 @@
-import { concat, same, utf8 } from '../wire/bytes.ts'
-import { toHex } from '../wire/hex.ts'
+import { concat, same, utf8, toHex } from '../wire/bytes.ts'
 import type { Certificate } from './certificate.ts'
 import { checkChain, clockSkewMs } from './chain.ts'
 import type { Checks } from './checks.ts'

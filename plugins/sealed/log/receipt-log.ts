@@ -5,7 +5,7 @@ import { plugin } from '../../../core/plugin.ts'
 import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
 import { MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../../../core/ports/platform.ts'
-import { fromHex, toHex } from '../wire/hex.ts'
+import { fromHex, toHex } from '../wire/bytes.ts'
 import type { Place } from '../wire/tree.ts'
 import { type ReceiptTrailer, type SignedHead, type SignerKeyset, logSignerOf } from '../log-signer.ts'
 

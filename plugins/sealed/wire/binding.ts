@@ -1,8 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { concat, number, numberOf, same, utf8 } from './bytes.ts'
-import { fromHex, toHex } from './hex.ts'
+import { concat, number, numberOf, same, utf8, fromHex, toHex } from './bytes.ts'
 
 /** In bytes: the mark at the end of an id, and the bytes of the id before the mark. */
 const markLength = 4

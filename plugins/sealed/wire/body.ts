@@ -1,4 +1,4 @@
-import { readHex } from './hex.ts'
+import { readHex } from './bytes.ts'
 import { type Kem, kems } from './kem-names.ts'
 
 /** The outer fields of sealed requests. Gateway and enclave check the same fields. */

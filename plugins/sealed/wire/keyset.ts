@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concat, number, numberOf, order, same, utf8 } from './bytes.ts'
-import { toHex } from './hex.ts'
+import { concat, number, numberOf, order, same, utf8, toHex } from './bytes.ts'
 import { type Kem, kems } from './kem-names.ts'
 
 /** A published key of an enclave, or the hash of its receipt keys under its own kind. */

@@ -1,5 +1,4 @@
-import { concat, same, utf8 } from './bytes.ts'
-import { fromHex } from './hex.ts'
+import { concat, same, utf8, fromHex } from './bytes.ts'
 import { logLeaf } from './log-leaf.ts'
 import { type Pair, holds } from './signature.ts'
 import { type Place, nodeOf, rootFrom } from './tree.ts'

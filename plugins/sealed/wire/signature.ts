@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { ml_dsa65 as mlDsa } from '@noble/post-quantum/ml-dsa.js'
-import { fromHex, toHex } from './hex.ts'
+import { fromHex, toHex } from './bytes.ts'
 
 /** Two public keys, or the signatures of both, in hex. Both signatures must be valid. */
 export interface Pair {

@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concat, utf8 } from './bytes.ts'
-import { fromHex, toHex } from './hex.ts'
+import { concat, utf8, fromHex, toHex } from './bytes.ts'
 
 /** The place of a leaf in a tree of `size` leaves, and the neighbours on its way to the root, in hex. */
 export interface Place {

@@ -1,5 +1,4 @@
-import { concat, number } from '../../../plugins/sealed/wire/bytes.ts'
-import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { concat, number, fromHex } from '../../../plugins/sealed/wire/bytes.ts'
 
 /** Writers of DER, for the certificates and lists of the test platform. */
 export const der = (tag: number, ...content: readonly Uint8Array[]): Uint8Array => {

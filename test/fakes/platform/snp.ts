@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Product, Tcb } from '../../../plugins/sealed/evidence/snp-tcb.ts'
-import { concat } from '../../../plugins/sealed/wire/bytes.ts'
-import { toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { concat, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import {
   type CertificateParts,
   type ListParts,

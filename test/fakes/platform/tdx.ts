@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { concat } from '../../../plugins/sealed/wire/bytes.ts'
-import { toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { concat, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import {
   type CertificateParts,
   type ListParts,

@@ -2,8 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { hexPieces } from '../../../plugins/shared/hex-pieces.ts'
 import { hashing } from '#aead'
 import { checks } from '../../../plugins/sealed/wire/body.ts'
-import { concat, order, padded, same } from '../../../plugins/sealed/wire/bytes.ts'
-import { fromHex, readHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { concat, order, padded, same, fromHex, readHex, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { unquoted } from '../../../plugins/readers/document/quoted-printable.ts'
 
 /** In bytes: the longest audio that a sealed call takes. */

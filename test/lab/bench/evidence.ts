@@ -1,5 +1,5 @@
 import { appraise, inspect } from '../../../plugins/sealed/evidence/appraise.ts'
-import { toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { withoutChromium } from '../../fakes/chromium.ts'
 import { type AskedEvidence, evidenceTab } from '../../fakes/evidence-tab.ts'
 import { makeNitro } from '../../fakes/platform/nitro.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { aead } from '../../../plugins/sealed/wire/aead.node.ts'
-import { fromHex } from '../../../plugins/sealed/wire/hex.ts'
+import { fromHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { encapsulate, kems } from '../../../plugins/sealed/wire/kem.ts'
 import { type EnclaveKey, enclaveKid, newest, parseKeyset } from '../../../plugins/sealed/wire/keyset.ts'
 import { openJson } from '../../../plugins/sealed/wire/seal.ts'

@@ -1,7 +1,7 @@
 import { AEAD_ChaCha20Poly1305, KDF_HKDF_SHA256, KDF_SHAKE256 } from '@panva/hpke-noble'
 import t from 'tap'
 import { openingEnd, suiteOver } from '../../../plugins/sealed/ehbp/exchange.ts'
-import { fromHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { encapsulate, kems, opener, publicKeyOf } from '../../../plugins/sealed/wire/kem.ts'
 import { vectorsIn, verdictsOf } from './verdicts.ts'
 

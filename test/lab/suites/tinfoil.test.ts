@@ -1,6 +1,6 @@
 import '../../fakes/unwatched.ts'
 import t from 'tap'
-import { toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { sealedStage } from '../../fakes/sealing.ts'
 import { ended, pythonWith, unwanted } from './python.ts'
 

@@ -8,7 +8,7 @@ import { checkEd25519, checkSignature, flatSignature, publicKeyOf } from '../../
 import { aead as nativeAead } from '../../../plugins/sealed/wire/aead.node.ts'
 import { type Aead, aead as portableAead } from '../../../plugins/sealed/wire/aead.ts'
 import { unwrapKey, wrapKey } from '../../../plugins/sealed/wire/file.ts'
-import { fromHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { isNative, mlKem as nativeKem } from '../../../plugins/sealed/wire/ml-kem.node.ts'
 import { type MlKem, mlKem as portableKem } from '../../../plugins/sealed/wire/ml-kem.ts'
 import { holds } from '../../../plugins/sealed/wire/signature.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { connect } from '../../../plugins/sealed/client/client.ts'
 import { type Evidence, type Policy, policyOf, verify } from '../../../plugins/sealed/client/verify.ts'
 import { kems, publicKeyOf } from '../../../plugins/sealed/wire/kem.ts'
-import { fromHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { printKeyset, reportData } from '../../../plugins/sealed/wire/keyset.ts'
 
 const release = new Uint8Array(32).fill(7)

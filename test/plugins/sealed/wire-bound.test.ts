@@ -12,8 +12,7 @@ import {
   readNamedKey,
 } from '../../../plugins/sealed/wire/binding.ts'
 import { checks } from '../../../plugins/sealed/wire/body.ts'
-import { textOf } from '../../../plugins/sealed/wire/bytes.ts'
-import { fromHex, toHex } from '../../../plugins/sealed/wire/hex.ts'
+import { textOf, fromHex, toHex } from '../../../plugins/sealed/wire/bytes.ts'
 import { fileBindKey, fileMarkKey } from '../../../plugins/sealed/wire/schedule.ts'
 
 const vectors = JSON.parse(await readFile('test/vectors/bound.json', 'utf8'))

@@ -1,4 +1,4 @@
-import { fromHex } from '../../wire/hex.ts'
+import { fromHex } from '../../wire/bytes.ts'
 import { type EvidenceMembers, evidenceMembersOf, member, textIn } from '../fields.ts'
 import { demand, readable, refuse } from '../reasons.ts'
 

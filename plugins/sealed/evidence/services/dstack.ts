@@ -1,5 +1,4 @@
-import { concat, same, utf8 } from '../../wire/bytes.ts'
-import { fromHex, toHex } from '../../wire/hex.ts'
+import { concat, same, utf8, fromHex, toHex } from '../../wire/bytes.ts'
 import { type EvidenceMembers, isZero, member, textIn, evidenceMembersOf } from '../fields.ts'
 import type { PlatformFacts } from '../finding.ts'
 import { digest } from '../keys.ts'

@@ -1,5 +1,4 @@
-import { same } from '../../wire/bytes.ts'
-import { fromHex } from '../../wire/hex.ts'
+import { same, fromHex } from '../../wire/bytes.ts'
 import { inspect } from '../appraise.ts'
 import { type Check, type Checks, newChecks } from '../checks.ts'
 import type { PlatformFacts, UsedException, Warning } from '../finding.ts'

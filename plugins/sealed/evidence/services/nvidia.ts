@@ -1,5 +1,4 @@
-import { same, utf8 } from '../../wire/bytes.ts'
-import { fromHex, toHex } from '../../wire/hex.ts'
+import { same, utf8, fromHex, toHex } from '../../wire/bytes.ts'
 import { clockSkewMs } from '../chain.ts'
 import { contextTag, cursor, octetsOf, onlyItem, tags, timeOf } from '../der.ts'
 import { type EvidenceMembers, evidenceMembersOf, member, textIn } from '../fields.ts'

@@ -1,6 +1,6 @@
 import { connect } from '../../../../plugins/sealed/client/client.ts'
 import { sealRequest, sealingKeys } from '../../../../plugins/sealed/client/seal-request.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { said } from '../backend.ts'
 import { type Target, type Traffic, ask, judged, one, refused } from '../traffic.ts'
 

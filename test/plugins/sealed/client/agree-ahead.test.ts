@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { agreeAhead } from '../../../../plugins/sealed/client/seal-request.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { kems, opener, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
 
 const kem = kems.find(({ name }) => name === 'x-wing')!

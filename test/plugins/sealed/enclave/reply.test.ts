@@ -1,6 +1,6 @@
 import t from 'tap'
 import { emptyTrailer, printedReply, sealedReply } from '../../../../plugins/sealed/enclave/reply.ts'
-import { fromHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { fromHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { openJson } from '../../../../plugins/sealed/wire/seal.ts'
 import { turnsDuring } from '../../../turns-during.ts'
 

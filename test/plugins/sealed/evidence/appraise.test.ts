@@ -12,7 +12,7 @@ import {
 } from '../../../../plugins/sealed/evidence/policy.ts'
 import { Refusal } from '../../../../plugins/sealed/evidence/reasons.ts'
 import { readReleases } from '../../../../plugins/sealed/evidence/releases.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { releaseSigner, signedList } from '../../../fakes/platform/releases.ts'
 import { type SnpOptions, makeSnp, chipOf } from '../../../fakes/platform/snp.ts'
 import { makeTdx } from '../../../fakes/platform/tdx.ts'

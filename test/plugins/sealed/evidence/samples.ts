@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { fromHex } from '../../../../plugins/sealed/wire/bytes.ts'
 
 const folder = 'test/vectors/evidence'
 

@@ -10,7 +10,7 @@ import { rawMembers } from '../../../../plugins/sealed/evidence/services/tinfoil
 import { type ServiceLists, parseServicePolicy } from '../../../../plugins/sealed/evidence/services/service-policy.ts'
 import type { Service } from '../../../../plugins/sealed/evidence/services/machine.ts'
 import type { SeenNumbers } from '../../../../plugins/sealed/evidence/finding.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import {
   type GpuChanges,
   type LoggedEvent,

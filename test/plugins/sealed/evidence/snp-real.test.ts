@@ -7,7 +7,7 @@ import { snpProfiles } from '../../../../plugins/sealed/evidence/profiles.ts'
 import { roots } from '../../../../plugins/sealed/evidence/roots.ts'
 import { type SnpRules, checkSnp } from '../../../../plugins/sealed/evidence/snp.ts'
 import { readReport } from '../../../../plugins/sealed/evidence/snp-report.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { fuzzed, places } from './fuzz.ts'
 import { hexSample, pem, refusal, sample } from './samples.ts'
 

@@ -5,7 +5,7 @@ import { type SnpRules, checkSnp } from '../../../../plugins/sealed/evidence/snp
 import { platformInfo } from '../../../../plugins/sealed/evidence/snp-bits.ts'
 import { snpProfiles } from '../../../../plugins/sealed/evidence/profiles.ts'
 import { type Product, type Tcb, componentsOf } from '../../../../plugins/sealed/evidence/snp-tcb.ts'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { constraints, extension, keyUsage } from '../../../fakes/platform/certificates.ts'
 import { der, ia5, integer, octetString, oid, sequence } from '../../../fakes/platform/der.ts'
 import { type SnpOptions, amd, chipOf, level, makeSnp, snpKeys, tcbBytes } from '../../../fakes/platform/snp.ts'

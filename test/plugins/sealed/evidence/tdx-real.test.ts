@@ -11,7 +11,7 @@ import type { TdxRules } from '../../../../plugins/sealed/evidence/rules.ts'
 import { checkTdx } from '../../../../plugins/sealed/evidence/tdx.ts'
 import { readPlatformLevels, readQuotingIdentity } from '../../../../plugins/sealed/evidence/tdx-collateral.ts'
 import { readQuote } from '../../../../plugins/sealed/evidence/tdx-quote.ts'
-import { fromHex, toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { fuzzed, places } from './fuzz.ts'
 import { json, refusal, sample } from './samples.ts'
 

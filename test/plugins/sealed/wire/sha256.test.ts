@@ -1,6 +1,6 @@
 import { hashing as chosen } from '#aead'
 import t from 'tap'
-import { toHex } from '../../../../plugins/sealed/wire/hex.ts'
+import { toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import { hashing as native } from '../../../../plugins/sealed/wire/aead.node.ts'
 import { hashing as portable } from '../../../../plugins/sealed/wire/aead.ts'
 

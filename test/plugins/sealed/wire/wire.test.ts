@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { aead as portable } from '../../../../plugins/sealed/wire/aead.ts'
 import { aead as native } from '../../../../plugins/sealed/wire/aead.node.ts'
-import { concat, padded, textOf, utf8 } from '../../../../plugins/sealed/wire/bytes.ts'
+import { concat, padded, textOf, utf8, fromHex, toHex } from '../../../../plugins/sealed/wire/bytes.ts'
 import {
   openContent,
   openLabel,
@@ -16,7 +16,6 @@ import {
   wrapKey,
 } from '../../../../plugins/sealed/wire/file.ts'
 import { bucket, flags, frameOpener, frameSealer } from '../../../../plugins/sealed/wire/frames.ts'
-import { fromHex, toHex } from '../../../../plugins/sealed/wire/hex.ts'
 import { encapsulate, kemOf, kems, opener, publicKeyOf } from '../../../../plugins/sealed/wire/kem.ts'
 import { enclaveKid, parseKeyset, printKeyset, reportData } from '../../../../plugins/sealed/wire/keyset.ts'
 import { clientHash, kekId, ragWrapKey, streamKey } from '../../../../plugins/sealed/wire/schedule.ts'

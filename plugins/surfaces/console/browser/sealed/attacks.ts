@@ -1,7 +1,7 @@
 import { type Client, connect } from '../../../../sealed/client/client.ts'
 import { SealgateError } from '../../../../sealed/client/error.ts'
 import type { Policy } from '../../../../sealed/client/verify.ts'
-import { fromHex, toHex } from '../../../../sealed/wire/hex.ts'
+import { fromHex, toHex } from '../../../../sealed/wire/bytes.ts'
 import { parseKeyset, printKeyset } from '../../../../sealed/wire/keyset.ts'
 import type { Gateway } from '../gateway.ts'
 import { requestedPath } from './requested-path.ts'

@@ -1,4 +1,4 @@
-import { fromHex } from '../../../../sealed/wire/hex.ts'
+import { fromHex } from '../../../../sealed/wire/bytes.ts'
 import { parseKeyset } from '../../../../sealed/wire/keyset.ts'
 import { requestedPath } from './requested-path.ts'
 import type { Exchange } from './wire-watch.ts'
