@@ -7,8 +7,8 @@ import {
   checkOpencode,
   checkQwen,
   qwenSettings,
+  type ProgramStart,
 } from './program-settings.ts'
-import type { ProgramStart } from './settings-files.ts'
 
 /** The proxy's address and key, for a program. */
 export interface Proxy {

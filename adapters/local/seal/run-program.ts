@@ -5,7 +5,7 @@ import { homedir, constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { environmentFor } from './environment.ts'
 import { type Program, type Proxy, programOf } from './programs.ts'
-import type { ProgramStart } from './settings-files.ts'
+import type { ProgramStart } from './program-settings.ts'
 
 /** A program as the command line names it, with the environment that it would have without the proxy. */
 export interface ProgramToRun {

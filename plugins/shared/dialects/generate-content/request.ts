@@ -1,13 +1,12 @@
-import type { ChatBody, Dialect } from '../../../../core/ports/upstream.ts'
-import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { objectIn, objectsIn, refuseStoredState, textIn } from '../../members.ts'
-import type { Seal, TurnsContext } from '../keepsake.ts'
-import { droppedMembers, type Drop, type TranslatedRequest } from '../translated-request.ts'
-import type { ServerTools } from '../server-tools.ts'
-import { functionsIn, nativeOf } from './native.ts'
+import type { ChatBody, Dialect, Native } from '../../../../core/ports/upstream.ts'
+import { isJsonObject, type JsonObject, memberNamed } from '../../../../core/dialects/json-object.ts'
+import { objectIn, objectsIn, refuseStoredState, textIn, sameOr } from '../../members.ts'
+import { type Seal, type TurnsContext, isKeepsake } from '../keepsake.ts'
+import { droppedMembers, type Drop, type TranslatedRequest, passedMembers } from '../translated-request.ts'
+import { type ServerTools, leaveOut } from '../server-tools.ts'
 import type { GenerateRequest } from './shape.ts'
 import { camel, jsonSchema } from './spelling.ts'
-import { instructionOf, messagesOf } from './turns.ts'
+import { instructionOf, messagesOf, isStored } from './turns.ts'
 
 /** Members of the configuration by their names in the common format. */
 const same: Readonly<Record<string, string>> = {
@@ -127,4 +126,48 @@ const functionOf = (declaration: JsonObject): JsonObject => {
       ...(schema !== undefined && { parameters: schema }),
     },
   }
+}
+
+const passed = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig', 'safetySettings'])
+
+/** The request for a backend of the same dialect, and the members that it lacks. */
+const nativeOf = (
+  request: GenerateRequest,
+  serverTools: ServerTools,
+): { readonly native: Native; readonly dropped: readonly string[] } => {
+  const { body, drop, paths } = passedMembers(camel(request), passed)
+  body['contents'] = sameOr(request.contents, (content, at) => {
+    const parts = content.parts.flatMap((part, index) => partOf(part, `contents.${at}.parts.${index}`, drop))
+    const isSame = parts.length === content.parts.length && parts.every((part, index) => part === content.parts[index])
+    return isSame ? content : { ...content, parts: parts as typeof content.parts }
+  })
+  const given = request.tools ?? []
+  const own =
+    serverTools === 'pass' ? given : given.flatMap((tool, at) => functionsIn(tool, `tools.${at}`, serverTools, drop))
+  // Tools of functions alone, in the spelling of the documentation, go on as they came.
+  const tools = given.every((tool) => Object.keys(tool).join() === 'functionDeclarations') ? given : own
+  if (tools.length > 0) body['tools'] = tools
+  else delete body['tools']
+  return { native: { dialect: 'generate-content', body, headers: {} }, dropped: paths() }
+}
+
+/** The caller runs functions itself; every other kind of tool is the vendor's to run. */
+const functionsIn = (tool: JsonObject, path: string, serverTools: ServerTools, drop: Drop): readonly JsonObject[] => {
+  const { functionDeclarations, ...others } = camel(tool)
+  for (const name of Object.keys(others)) leaveOut(serverTools, { name, path: `${path}.${name}`, forced: false }, drop)
+  return functionDeclarations === undefined ? [] : [{ functionDeclarations }]
+}
+
+/** Members whose content a caller's own function was given, or gave. */
+const free: ReadonlySet<string> = new Set(['args', 'response'])
+
+const partOf = (part: JsonObject, path: string, drop: Drop): readonly JsonObject[] => {
+  const { thoughtSignature, ...rest } = camel(part)
+  if (isJsonObject(rest['fileData']) && isStored(camel(rest['fileData'])['fileUri']))
+    refuseStoredState(`${path}.fileData.fileUri`)
+  const { fileData: _, ...others } = rest
+  if (memberNamed(others, ['fileUri', 'file_uri'], free) !== undefined) refuseStoredState(`${path}.fileUri`)
+  if (!isKeepsake(thoughtSignature)) return [part]
+  drop('contents.parts.thoughtSignature')
+  return rest['text'] === '' || rest['thought'] === true ? [] : [rest]
 }

@@ -1,7 +1,6 @@
 import type { Team } from './answers.ts'
 import { type Attributes, el, freshId } from './element.ts'
-import type { Gateway } from './gateway.ts'
-import { wholeList } from './listing.ts'
+import { type Gateway, wholeList } from './gateway.ts'
 import { field } from './parts.ts'
 
 /** An input that offers the open teams once the reader goes to it. */

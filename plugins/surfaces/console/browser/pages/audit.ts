@@ -1,9 +1,8 @@
 import type { Act } from '../answers.ts'
 import { auditRows } from '../audit-table.ts'
 import { count, counted } from '../format.ts'
-import { curlOf, pathOf } from '../gateway.ts'
+import { curlOf, pathOf, wholeList } from '../gateway.ts'
 import { listView } from '../list-view.ts'
-import { wholeList } from '../listing.ts'
 import type { Page } from '../page.ts'
 import { heading, note } from '../parts.ts'
 

@@ -12,8 +12,7 @@ import {
 import { drillTable } from '../drill-table.ts'
 import { el, div } from '../element.ts'
 import { count, counted } from '../format.ts'
-import { Refused, curlOf, pathOf } from '../gateway.ts'
-import { wholeList } from '../listing.ts'
+import { Refused, curlOf, pathOf, wholeList } from '../gateway.ts'
 import { type Page, type View, every, renew } from '../page.ts'
 import {
   button,
