@@ -10,7 +10,8 @@ import { CurrentTrace } from './ports/observer.ts'
 import { Log } from './ports/platform.ts'
 import { type FetchRequest, OwnFetch } from './ports/surface.ts'
 import { Settings } from './settings.ts'
-import { alone, uncounted } from './unfilled.ts'
+import { Siblings } from './ports/cluster.ts'
+import { Ledger } from './ports/ledger.ts'
 
 /** What the core's own parts are given. */
 interface Given {
@@ -41,3 +42,13 @@ export const ownParts = ({ again, settings, lifecycle, supply, fetch }: Given): 
     }),
   ),
 ]
+
+/** A process without siblings. */
+export const alone = plugin({ port: Siblings, name: 'alone', create: () => ({ measured: async () => [] }) })
+
+/** The ledger of a gateway that is given none: limits hold, and no use is recorded. */
+const uncounted = plugin({
+  port: Ledger,
+  name: 'uncounted',
+  create: (): Ledger => ({ open: () => 0, settle() {}, keep() {}, cancel() {} }),
+})

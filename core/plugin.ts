@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Fitting, Members, Needs, Port, Supplied } from './container.ts'
 import type { Section } from './ports/section.ts'
+import { Unavailable } from './errors.ts'
 
 /** One outside thing, spoken to through one port. */
 export interface Plugin<T, N extends Needs, S extends v.GenericSchema> {
@@ -156,3 +157,16 @@ export const isPlugin = (value: unknown): value is AnyPlugin =>
   'name' in value &&
   'create' in value &&
   typeof value.create === 'function'
+
+/**
+ * Code that is loaded when a caller first needs it. Callers at once share one load. A load that fails is a fault of the
+ * installation, and the next caller loads anew.
+ */
+export const lazy = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+  let loaded: Promise<T> | null = null
+  return () =>
+    (loaded ??= load().catch((cause: unknown) => {
+      loaded = null
+      throw new Unavailable(undefined, { cause })
+    }))
+}

@@ -19,7 +19,7 @@ import { checkedConfig, plainModels, settingsOf } from '../adapters/production/c
 import { production } from '../adapters/production/index.ts'
 import * as errors from '../core/errors.ts'
 import { createGateway } from '../core/gateway.ts'
-import { alone } from '../core/unfilled.ts'
+import { alone } from '../core/own-parts.ts'
 import { Metrics, metrics } from '../plugins/observers/prometheus/metrics.ts'
 import { usageMetrics } from '../plugins/observers/prometheus/usage-metrics.ts'
 import { use } from '../core/plugin.ts'

@@ -1,5 +1,4 @@
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Configuration } from '../../plugins/surfaces/admin/configuration.ts'
 import type { ConfigurationSource } from './config/compared-file.ts'
 

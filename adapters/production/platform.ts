@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Fetch, Log } from '../../core/ports/platform.ts'
 import { timer } from '../../core/settings.ts'
 import { isPermit } from './network/egress.ts'

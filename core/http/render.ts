@@ -4,11 +4,10 @@ import { pipeline } from 'node:stream/promises'
 import type Koa from 'koa'
 import { print } from '../dialects/json.ts'
 import { Aborted } from '../errors.ts'
-import { type About, envelope, refusedEnvelope } from './envelope.ts'
+import { type About, envelope, refusedEnvelope, type Reply } from './reply.ts'
 import { type Pace, eventHeaders, sendEvents } from './events.ts'
 import { type Wait, knownError } from './http-errors.ts'
 import { type ReaderPatience, endAnswer, handOn } from './backpressure.ts'
-import type { Reply } from './reply.ts'
 import { type RequestContext, leaveRoute } from './context.ts'
 
 /** Turns what a handler gave back into the answer; resolves when the reader has taken it, or is gone. */

@@ -8,9 +8,8 @@ import type { GatewayError } from '../errors.ts'
 import type { RequestRecord } from '../ports/observer.ts'
 import type { OrderedJson } from '../ports/upstream.ts'
 import type { Settings } from '../settings.ts'
-import type { About } from './envelope.ts'
+import type { About, Reply } from './reply.ts'
 import type { Form } from './form.ts'
-import type { Reply } from './reply.ts'
 
 /**
  * Who may call: a key with this scope, any key, anyone, or anyone without a look at any key. There is no default. What

@@ -6,7 +6,7 @@ import { awaitsContinue } from './body-intake.ts'
 import { BadRequest, type GatewayError, TooSlow } from '../errors.ts'
 import { uuid7 } from '../uuid7.ts'
 import type { Clock, Random } from '../ports/platform.ts'
-import { errorEnvelope } from './envelope.ts'
+import { errorEnvelope } from './reply.ts'
 
 /** Our own server: what Node refuses before any route sees it is answered in the envelope too. */
 export const serverFor = (

@@ -1,7 +1,6 @@
 import { one } from '../container.ts'
-import { lazy } from '../lazy.ts'
+import { lazy, plugin } from '../plugin.ts'
 import { CurrentTrace, Observer } from '../ports/observer.ts'
-import { plugin } from '../plugin.ts'
 import { Clock, Log, Random } from '../ports/platform.ts'
 import { Settings } from '../settings.ts'
 import { type Breakers, breakers } from './routing/breaker.ts'

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { wireUsage } from '../../core/dialects/chat-completions.ts'
 import { BadRequest } from '../../core/errors.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Clock } from '../../core/ports/platform.ts'
 import {
   Upstream,

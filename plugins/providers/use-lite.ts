@@ -3,8 +3,7 @@ import { BadRequest, UpstreamFailed } from '../../core/errors.ts'
 import type { Fit } from './shared/similarity.ts'
 import { embedIn } from './use-lite/thread.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Upstream } from '../../core/ports/upstream.ts'
 
 const deciding = lazy(() => import('./shared/similarity.ts'))

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { UpstreamFailed } from '../../core/errors.ts'
 import { workNeeds } from '../shared/work-needs.ts'
 import { tokensOf } from '../../core/inference/metering/tokens.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
 const working = lazy(() => import('../shared/run-for-tool.ts'))

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { readerThatSees } from '../shared/find-reader.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { spanOf } from './shared/span.ts'

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { readerOfKind } from '../shared/find-reader.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import type { Slide } from '../../core/ports/file-content.ts'
 import { Reader } from '../../core/ports/reader.ts'
 import { Tool } from '../../core/ports/tool.ts'

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
 const recognition = lazy(() => import('./imageDescribeAndCaptionFallback/recognise.ts'))

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { workNeeds } from '../shared/work-needs.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Tool } from '../../core/ports/tool.ts'
 
 const describing = lazy(() => import('./videoDescribeAndCaption/describe.ts'))

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { Unavailable } from '../../core/errors.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import type { Renderer } from './webPageScraperTool/render.ts'

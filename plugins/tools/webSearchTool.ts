@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { BaseUrl } from '../shared/base-url.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Clock, Fetch } from '../../core/ports/platform.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import { countryCode, languageCode } from './shared/codes.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Kind, MetadataStore, Query, Reports, Row } from '../../core/ports/metadata-store.ts'
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/plugin.ts'
 
 const adding = lazy(() => import('../shared/row-sums.ts'))
 

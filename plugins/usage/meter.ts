@@ -1,6 +1,5 @@
 import type { Supplied } from '../../core/container.ts'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Ledger } from '../../core/ports/ledger.ts'
 import { CurrentTrace, Observer } from '../../core/ports/observer.ts'
 import { Clock, Log } from '../../core/ports/platform.ts'

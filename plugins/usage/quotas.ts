@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { lazy } from '../../core/lazy.ts'
-import { plugin } from '../../core/plugin.ts'
+import { lazy, plugin } from '../../core/plugin.ts'
 import { Quotas } from './quotas/port.ts'
 import { section } from '../../core/ports/section.ts'
 import { Settings } from '../../core/settings.ts'

@@ -1,6 +1,6 @@
 import type { Alarm, Clock, Log, Random } from '../../core/ports/platform.ts'
 import type { MetadataStore, Reports, Row } from '../../core/ports/metadata-store.ts'
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/plugin.ts'
 import type { Tables } from './fold-tables.ts'
 import { type Cursor, type LateDay, cursorId, cursors, foldCursor, lates } from './late-days.ts'
 import { dayAfter, endOfMonth, monthOf } from './spans.ts'

@@ -6,7 +6,6 @@ const ofPlugins = [
   'core/http/route.ts',
   'core/http/reply.ts',
   'core/http/http-errors.ts',
-  'core/http/envelope.ts',
   'plugins/shared',
   'plugins/sealed/wire',
 ] as const

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Unavailable } from '../../core/errors.ts'
-import { lazy } from '../../core/lazy.ts'
+import { lazy } from '../../core/plugin.ts'
 
 t.test('callers at once share one load, and later ones have it', async (t) => {
   let loads = 0

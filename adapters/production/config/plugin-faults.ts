@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Port } from '../../../core/container.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { Prover } from '../../../core/ports/attester.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Guard } from '../../../core/ports/guard.ts'

@@ -19,7 +19,7 @@ import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/
 import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
 import { linesOf } from './read-lines.ts'
 import { leaving } from './enclave-health.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
 
 const answering = lazy(() => import('./file-rpc.ts'))

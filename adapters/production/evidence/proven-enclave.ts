@@ -6,7 +6,7 @@ import type { ProofObserver } from '../../../core/ports/proof-observer.ts'
 import { platformOf } from '../../../plugins/sealed/evidence/platforms.ts'
 import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 import type { CollateralSettings } from '../config/collateral.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { randomBytes } from 'node:crypto'
 import { NotFound } from '../../../core/errors.ts'
 

@@ -1,7 +1,6 @@
 import { type LoginSettings, issuerSettings } from './issuer-settings.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Lifecycle } from '../../../core/lifecycle.ts'
-import { plugin } from '../../../core/plugin.ts'
 import { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import { Settings } from '../../../core/settings.ts'
 import { LoginCodes, type Offer } from '../../shared/login-codes-port.ts'

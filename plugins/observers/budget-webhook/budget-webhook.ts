@@ -1,10 +1,9 @@
 import { createHmac, hash } from 'node:crypto'
 import { withDeadline } from '../../shared/stop-with.ts'
 import { BadRequest } from '../../../core/errors.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Lifecycle } from '../../../core/lifecycle.ts'
 import type { Webhook } from '../../../core/limit-settings.ts'
-import { plugin } from '../../../core/plugin.ts'
 import { Observer, type ReachedShare } from '../../../core/ports/observer.ts'
 import { Clock, type Door, Fetch, Log, Random } from '../../../core/ports/platform.ts'
 

@@ -1,7 +1,6 @@
 import { one } from '../../../core/container.ts'
 import { Unavailable } from '../../../core/errors.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Clock, Random } from '../../../core/ports/platform.ts'
 import { Observer } from '../../../core/ports/observer.ts'
 import { Siblings } from '../../../core/ports/cluster.ts'

@@ -1,5 +1,4 @@
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { type BegunRequest, Observer, type Trace } from '../../../core/ports/observer.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { RecordedAttempt, RecordedRequest } from './recorded-request.ts'

@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../../core/abort.ts'
 import type { Container, Supplied } from '../../../core/container.ts'
 import { NotFound, Unavailable } from '../../../core/errors.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { type Pace, loopTime, usualTime } from '../../../core/dialects/loop-time.ts'
 import { Clock } from '../../../core/ports/platform.ts'
 import type { Enclave, Evidence, Grant, SealedReply, EnclaveFiles } from '../../../core/ports/enclave.ts'

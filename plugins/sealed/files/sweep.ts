@@ -1,6 +1,5 @@
 import { one } from '../../../core/container.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { BlobStore } from '../../../core/ports/blob-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'

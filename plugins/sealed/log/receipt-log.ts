@@ -1,7 +1,6 @@
 import { one } from '../../../core/container.ts'
 import { Unavailable } from '../../../core/errors.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
 import { MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { type Alarm, Clock, Log, Random } from '../../../core/ports/platform.ts'

@@ -1,6 +1,5 @@
 import { many } from '../../../core/container.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Cache } from '../../../core/ports/cache.ts'
 import { Log } from '../../../core/ports/platform.ts'
 import { decisionNeeds } from '../decisions/decision-needs.ts'

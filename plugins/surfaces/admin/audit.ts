@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { actorOf, Audit, type AuditRow, outcomes } from '../../../core/access/audit.ts'
-import { enveloped } from '../../../core/http/envelope.ts'
-import { data } from '../../../core/http/reply.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Reload } from '../../../core/generations/reload.ts'
 import { Settings } from '../../../core/settings.ts'

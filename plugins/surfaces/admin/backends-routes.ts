@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { actorOf, Audit } from '../../../core/access/audit.ts'
-import { enveloped } from '../../../core/http/envelope.ts'
-import { data } from '../../../core/http/reply.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Backends } from './backends.ts'
 import type { BackendState } from './merged.ts'

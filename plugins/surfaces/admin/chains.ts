@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { enveloped } from '../../../core/http/envelope.ts'
-import { data } from '../../../core/http/reply.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 import { modelTypes } from '../../../core/settings.ts'

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { actorOf, Audit } from '../../../core/access/audit.ts'
 import { unlessAborted } from '../../../core/abort.ts'
 import { Conflict, Unavailable } from '../../../core/errors.ts'
-import { enveloped } from '../../../core/http/envelope.ts'
-import { data } from '../../../core/http/reply.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import {
   Configuration,

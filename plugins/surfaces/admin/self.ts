@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { scopes } from '../../../core/access/caller.ts'
-import { enveloped } from '../../../core/http/envelope.ts'
-import { data } from '../../../core/http/reply.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { Settings } from '../../../core/settings.ts'
 import { priceSettings } from '../../shared/prices.ts'
 

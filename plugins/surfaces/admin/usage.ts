@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import { enveloped } from '../../../core/http/envelope.ts'
+import { enveloped, data } from '../../../core/http/reply.ts'
 import { reportsOf } from '../../usage/listed-reports.ts'
-import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import { usages, type UsageRow } from '../../usage/usage-rows.ts'
 import { MetadataStore } from '../../../core/ports/metadata-store.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { route } from '../../../core/http/route.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { filesQuery, openaiBatches, streams } from './shared-routes.ts'
 
 const answering = lazy(() => import('./answer-files.ts'))

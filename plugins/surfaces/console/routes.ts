@@ -1,7 +1,7 @@
 import { NotFound } from '../../../core/errors.ts'
 import { text } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { consoleHeaders, fileHeaders } from './headers.ts'
 
 const building = lazy(() => import('./built.ts'))

@@ -1,7 +1,7 @@
 import { NotFound } from '../../../core/errors.ts'
 import { Tool } from '../../../core/ports/tool.ts'
 import type { Settings } from '../../../core/settings.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { Reference } from '../../../core/ports/chapter.ts'
 import { text } from '../../../core/http/reply.ts'
 import { type AnyRoute, route } from '../../../core/http/route.ts'

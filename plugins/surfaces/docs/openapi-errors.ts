@@ -11,7 +11,7 @@ import {
   UpstreamFailed,
   WrongMethod,
 } from '../../../core/errors.ts'
-import { errorEnvelope } from '../../../core/http/envelope.ts'
+import { errorEnvelope } from '../../../core/http/reply.ts'
 import type { JsonSchema } from '../../../core/ports/chapter.ts'
 import type { AnyRoute } from '../../../core/http/route.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { enveloped } from '../../../core/http/envelope.ts'
+import { enveloped } from '../../../core/http/reply.ts'
 import { chapterOf } from '../shared/written-chapter.ts'
 import written from './chapter.json' with { type: 'json' }
 import { kept } from './files.ts'

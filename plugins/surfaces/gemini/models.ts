@@ -1,7 +1,7 @@
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { listing } from '../shared/dialect-route.ts'
 import { asGoogle, googleFaults } from './dialect-route.ts'
 

@@ -4,7 +4,7 @@ import { BadRequest, NotFound } from '../../../core/errors.ts'
 import { type IndexItem, Indexing } from '../../sealed/files/indexing.ts'
 import { data } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { grantOf } from '../shared/grant.ts'
 import { hex } from '../../shared/sealed-hex.ts'
 

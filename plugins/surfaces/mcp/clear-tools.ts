@@ -17,7 +17,7 @@ import { toldParams } from '../../shared/tool-params.ts'
 import { checked } from '../../../core/validate.ts'
 import { decisionFor, anyDecisionModel } from '../../shared/decisions/decide-for-caller.ts'
 import { parametersOf } from '../shared/tool-schema.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { type Arguments, type ClearNeeds, type Offer, type Running, plainArguments, usualParams } from './offer.ts'
 import { mcpSettings } from './settings.ts'
 

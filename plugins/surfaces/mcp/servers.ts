@@ -1,6 +1,5 @@
 import { one } from '../../../core/container.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { plugin } from '../../../core/plugin.ts'
+import { lazy, plugin } from '../../../core/plugin.ts'
 import { Clock, Fetch, Log } from '../../../core/ports/platform.ts'
 import { Settings } from '../../../core/settings.ts'
 import type { ToolServers } from './served-tools.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { enveloped } from '../../../core/http/envelope.ts'
+import { enveloped } from '../../../core/http/reply.ts'
 import { userHeader } from '../../shared/sealed-user.ts'
 import { catalogSample, catalogWords } from '../shared/catalog-words.ts'
 import { modelEntry } from '../shared/model-entry.ts'

@@ -1,7 +1,7 @@
 import { ChatRequest } from '../../../core/dialects/chat-completions.ts'
 import { route } from '../../../core/http/route.ts'
 import { chatNeeds } from './chat-needs.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { Shown } from './answering.ts'
 import { straightDoor } from './straight-door.ts'
 

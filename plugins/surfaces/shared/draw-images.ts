@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { openaiError } from '../../shared/dialects/responses/error.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { type Reply, type ServerEvent, events, text } from '../../../core/http/reply.ts'

@@ -3,7 +3,7 @@ import type { Caller } from '../../../core/access/caller.ts'
 import type { Reply } from '../../../core/http/reply.ts'
 import type { Request, StraightCall, StraightEntry } from '../../../core/http/route.ts'
 import type { chatNeeds } from './chat-needs.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { Door } from './straight/door.ts'
 
 const ways = lazy(() => import('./straight/chat-call.ts'))

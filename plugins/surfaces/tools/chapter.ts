@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { enveloped } from '../../../core/http/envelope.ts'
+import { enveloped } from '../../../core/http/reply.ts'
 import type { Chapter, JsonSchema, Variant } from '../../../core/ports/chapter.ts'
 import type { Tool } from '../../../core/ports/tool.ts'
 import { shared } from '../shared/common-words.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ModelName } from '../../../core/dialects/model-name.ts'
 import { route } from '../../../core/http/route.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { Settings } from '../../../core/settings.ts'
 import { listOf } from '../../../core/validate.ts'
 import { askNeeds } from '../shared/chat-needs.ts'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { json } from '../../../core/http/reply.ts'
 import { route } from '../../../core/http/route.ts'
 import type { Entry } from '../../../core/inference/models/catalog-entry.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import { listing, messagesFaults, openaiFaults } from '../shared/dialect-route.ts'
 import { asSpoken, speaksMessages } from './dialect-route.ts'
 

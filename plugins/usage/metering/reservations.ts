@@ -1,5 +1,5 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import { lazy } from '../../../core/lazy.ts'
+import { lazy } from '../../../core/plugin.ts'
 import type { Counts, Ledger, Place } from '../../../core/ports/ledger.ts'
 import { observed } from '../../../core/ports/observed.ts'
 import type { CurrentTrace, Observer, Trace } from '../../../core/ports/observer.ts'

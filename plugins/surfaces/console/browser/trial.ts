@@ -1,5 +1,4 @@
-import type { ConfigurationChange } from './configuration.ts'
-import { changesTable } from './configuration-table.ts'
+import { type ConfigurationChange, changesTable } from './configuration.ts'
 import { el } from './element.ts'
 import { count } from './format.ts'
 import { curlOf } from './gateway.ts'

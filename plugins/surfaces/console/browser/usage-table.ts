@@ -1,7 +1,6 @@
-import { shownCost } from './costs.ts'
+import { shownCost, type Sum } from './sums.ts'
 import { costWords, count } from './format.ts'
 import type { Child } from './element.ts'
-import type { Sum } from './sums.ts'
 import { type Table, figure, table } from './table.ts'
 
 export interface SumRow {

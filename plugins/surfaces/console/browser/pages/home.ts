@@ -1,7 +1,7 @@
 import { allSums, sumsPath } from '../all-sums.ts'
 import type { Chained, Paged, Traffic } from '../answers.ts'
 import { budgetsOf } from '../budgets.ts'
-import { costTile } from '../costs.ts'
+import { costTile, sumOf } from '../sums.ts'
 import { type Child, el } from '../element.ts'
 import { clockTime, count, percent, utcDay, zone, counted } from '../format.ts'
 import { type Query, Refused, curlOf, pathOf, unlessRefused, wholeList } from '../gateway.ts'
@@ -10,7 +10,6 @@ import { button, heading, link, note, section, stack, tile, tiles } from '../par
 import { type Sample, samplesOf } from '../prometheus.ts'
 import { type Trouble, troublesOf } from '../sentences.ts'
 import { type Listed, modelsOf } from '../sight.ts'
-import { sumOf } from '../sums.ts'
 import {
   type TrafficChoice,
   incidentTable,

@@ -1,5 +1,4 @@
-import { changesTable, settingsTable } from '../configuration-table.ts'
-import { type EffectiveConfiguration, foundSettings } from '../configuration.ts'
+import { changesTable, settingsTable, type EffectiveConfiguration, foundSettings } from '../configuration.ts'
 import { ask } from '../dialog.ts'
 import { type Child, append, el, div } from '../element.ts'
 import { count, moment, zone, counted, span } from '../format.ts'

@@ -1,6 +1,6 @@
 import type { Team, Key, Usage } from '../answers.ts'
 import { type Child, div, el } from '../element.ts'
-import { shownCost, costTile } from '../costs.ts'
+import { shownCost, costTile, sumOf, sumsBy } from '../sums.ts'
 import { cost, costWords, count, counted, utcDay } from '../format.ts'
 import { curlOf, pathOf, wholeList } from '../gateway.ts'
 import { listView } from '../list-view.ts'
@@ -12,7 +12,6 @@ import { teamDetail } from '../team-detail.ts'
 import { teamForm } from '../team-form.ts'
 import { sourceWords, teamState, teamHash, teamPath } from '../team-words.ts'
 import { nameOr } from '../key-state.ts'
-import { sumOf, sumsBy } from '../sums.ts'
 import { usageTable } from '../usage-table.ts'
 
 interface Row {

@@ -1,6 +1,6 @@
 import { type SumsAnswer, allSums, mostSums, sumsPath } from '../all-sums.ts'
 import type { Key, Usage, Traffic } from '../answers.ts'
-import { costTile, knownCost } from '../costs.ts'
+import { costTile, knownCost, type Sum, sumOf, sumsBy } from '../sums.ts'
 import { type Child, el, freshId, div } from '../element.ts'
 import { count, percent, counted, costWords, moment } from '../format.ts'
 import { type Gateway, curlOf, pathOf, wholeList } from '../gateway.ts'
@@ -8,7 +8,6 @@ import { nameOr } from '../key-state.ts'
 import { listView } from '../list-view.ts'
 import type { Page, View } from '../page.ts'
 import { dateFields, heading, link, note, section, tabs, tile, tiles, warning } from '../parts.ts'
-import { type Sum, sumOf, sumsBy } from '../sums.ts'
 import { measureWords, usagePlot } from '../usage-plot.ts'
 import {
   type RowGroup,
