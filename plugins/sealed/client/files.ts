@@ -13,8 +13,7 @@ import type {
   SealedFile,
   UploadOptions,
 } from './file-shapes.ts'
-import type { FileContext } from './file-context.ts'
-import type { CheckedRecord } from './record-checks.ts'
+import type { FileContext, CheckedRecord } from './record-checks.ts'
 import type { SealParts } from './send-sealed.ts'
 import { type Sendable, countedBytes, joinedBytes } from './byte-source.ts'
 import { uploader } from './upload.ts'

@@ -3,6 +3,7 @@ import { SealgateError } from './error.ts'
 import type { FileRecord } from './file-shapes.ts'
 import type { Keys } from './keys.ts'
 import type { FileMemory } from './memory.ts'
+import type { ClearRequests } from './http-request.ts'
 
 /** A record that passed every check of this client. */
 export interface CheckedRecord {
@@ -64,4 +65,12 @@ export const recordChecks = (keys: Keys, memory: FileMemory, requireBound: boole
       return outcome
     },
   }
+}
+
+/** The parts that all work with files uses. */
+export interface FileContext {
+  readonly ask: ClearRequests
+  readonly keys: Keys
+  readonly memory: FileMemory
+  readonly checks: RecordChecks
 }

@@ -1,6 +1,5 @@
 import { embeddings } from './embeddings.ts'
-import { imageEdits } from './image-edits.ts'
-import { generations } from './images.ts'
+import { imageEdits, generations } from './images.ts'
 import { speech } from './speech.ts'
 import { transcriptions, translations } from './transcription.ts'
 
