@@ -138,7 +138,7 @@ const lengthIn = (answer: Answer): number | null => {
 }
 
 /** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */
-export const readText = async (answer: Answer): Promise<string> => (await readBytes(answer)).toString('utf8')
+export const readText = async (answer: Answer): Promise<string> => unmarked(await readBytes(answer)).toString('utf8')
 
 /** A JSON object; a long one is read in turns of the loop. */
 export const readObject = async (answer: Answer): Promise<Record<string, unknown>> =>
@@ -153,19 +153,23 @@ export const readAnswer = async (answer: Answer): Promise<Record<string, unknown
 
 /** The same of bytes that have come; `text` is what they say, where they are decoded already. */
 export const objectOf = (given: Uint8Array, status: number, text: string | null = null): Soon<Record<string, unknown>> => {
-  const bytes = bufferOf(given)
+  const bytes = unmarked(given)
   return bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
 }
 
 /** The same of an answer that may call tools; a long one has no digits that JavaScript does not hold. */
 export const exactOf = (given: Uint8Array, status: number): Soon<Record<string, unknown>> => {
-  const text = given.length > atOnceBytes ? null : bufferOf(given).toString('utf8')
+  const text = given.length > atOnceBytes ? null : unmarked(given).toString('utf8')
   return text === null ? objectOf(given, status) : objectIn(text, status, parseExact)
 }
 
 /** The same bytes with the methods of a Buffer. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The bytes of a text, without the byte order mark that some servers begin it with. */
+export const unmarked = (bytes: Uint8Array): Buffer =>
+  bufferOf(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes)
 
 const longObject = async (bytes: Buffer, status: number): Promise<Record<string, unknown>> => {
   const utf8 = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
@@ -192,7 +196,7 @@ export const readKept = async (answer: Answer): Promise<Record<string, unknown>>
 
 /** The same of bytes that have come. */
 export const keptOf = (given: Uint8Array, status: number): Soon<Record<string, unknown>> => {
-  const bytes = bufferOf(given)
+  const bytes = unmarked(given)
   return bytes.length > atOnceBytes ? longObject(bytes, status) : keptObject(bytes, status)
 }
 

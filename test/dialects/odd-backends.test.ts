@@ -1,4 +1,6 @@
 import '../fakes/unwatched.ts'
+import { randomBytes } from 'node:crypto'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import t from 'tap'
@@ -232,4 +234,61 @@ t.test('a turn that holds thoughts of another vendor alone is left out before Cl
   const next = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Go on' }]
   await doors.call('POST', '/v1/messages', { model: 'messages', max_tokens: 9, messages: next })
   t.same(doors.asked().messages, [messages[0], { role: 'user', content: 'Go on' }])
+})
+
+/** Answers to each dialect, whole and as a stream, first of the long way and then of the straight one. */
+const answersOf = async (doors: Doors) => {
+  const common = { model: 'chat', messages }
+  const told = []
+  for (const stream of [false, true, false, true]) {
+    const answers = await Promise.all([
+      doors.call('POST', '/v1/chat/completions', { ...common, stream }),
+      doors.call('POST', '/v1/messages', { ...common, max_tokens: 9, stream }),
+      doors.call('POST', '/v1/responses', { model: 'chat', input: 'Hi', stream }),
+    ])
+    told.push(
+      ...(await Promise.all(
+        answers.map(async (answer) => [answer.status, Buffer.from(await answer.arrayBuffer()).toString()] as const),
+      )),
+    )
+  }
+  return told
+}
+
+const hello = { index: 0, message: { role: 'assistant', content: 'Hi, you' }, finish_reason: 'stop' }
+const greeting = { id: 'c1', object: 'chat.completion', created: 1, model: 'chat', choices: [hello] }
+const greets = streamed(chunk({ role: 'assistant', content: 'Hi, you' }), chunk({}, 'stop'))
+
+t.test('an answer may begin with a byte order mark, which no client gets', async (t) => {
+  let more = ''
+  const doors = await opened(t, ({ path, body }) => {
+    if (path.endsWith('/models')) return { body: '\ufeff[{"id":"listed"}]' }
+    if (JSON.parse(body.toString()).stream === true) return { ...greets, body: `\ufeff${greets.body as string}` }
+    const type = { 'content-type': 'application/json' }
+    return { headers: type, body: `\ufeff${JSON.stringify({ ...greeting, more })}` }
+  })
+  for (more of ['', 'x'.repeat(1024 * 1024)])
+    for (const [status, text] of await answersOf(doors)) {
+      t.match([status, text], [200, /Hi, you/])
+      t.notMatch(text, '\ufeff')
+    }
+})
+
+const codings = { gzip: gzipSync, 'x-gzip': gzipSync, br: brotliCompressSync, deflate: deflateSync } as const
+
+t.test('an answer that comes packed is unpacked, though nobody wanted it so', async (t) => {
+  let [coding, cut, usage]: [keyof typeof codings, number, string | undefined] = ['gzip', 0, undefined]
+  const doors = await opened(t, ({ body }) => {
+    const isStream = JSON.parse(body.toString()).stream === true
+    const type = { 'content-type': 'application/json' }
+    const { headers, body: plain } = isStream ? greets : { headers: type, body: JSON.stringify({ ...greeting, usage }) }
+    const packed = codings[coding](plain as string)
+    return { headers: { ...headers, 'content-encoding': coding }, body: packed.subarray(0, packed.length - cut) }
+  })
+  for (coding of Object.keys(codings) as (keyof typeof codings)[])
+    for (const answer of await answersOf(doors)) t.match(answer, [200, /Hi, you/], coding)
+  usage = randomBytes(400_000).toString('base64')
+  for (const answer of await answersOf(doors)) t.match(answer, [200, /Hi, you/], 'a long one')
+  cut = 30
+  for (const [status, text] of await answersOf(doors)) t.match([status, text], /503|529|error/, 'a broken one')
 })

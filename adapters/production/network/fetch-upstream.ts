@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Agent, Dispatcher, buildConnector } from 'undici'
 import { UpstreamFailed } from '../../../core/errors.ts'
-import type { Answer, Ask, Door, Push } from '../../../core/ports/platform.ts'
+import type { Answer, AnswerHeaders, AnswerLine, AnswerReader, Ask, Door, Push } from '../../../core/ports/platform.ts'
 import { type End, Flow, cleanEnd } from '../../../core/ports/flow.ts'
 
 /** In bytes: when more data waits for its reader, the socket is paused. */
@@ -49,7 +50,7 @@ interface Head {
  */
 class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
-  #head: Head | null
+  readonly #head: Head
   #patience: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | null = null
   #status: number | null = null
@@ -82,7 +83,7 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     if (status < 200) return
     clearTimeout(this.#patience)
     this.#status = status
-    this.#head?.resolve({
+    this.#head.resolve({
       status,
       header(name) {
         const value = headers[name]
@@ -162,11 +163,93 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     this.#end = end
     clearTimeout(this.#patience)
     this.#signal.removeEventListener('abort', this)
-    const head = this.#head
-    // An object that outlives the call may refer to this one; its memory must still be freed.
-    this.#head = this.#controller = null
-    if (end.fault !== null) head?.reject(end.fault)
+    this.#controller = null
+    if (end.fault !== null) this.#head.reject(end.fault)
     this.#wake()
+  }
+}
+
+/**
+ * What the client of HTTP holds of a call. The client's queue outlives the call in old memory, and would keep all of the
+ * call alive until the next full collection.
+ */
+class Line implements AnswerReader {
+  #call: AnswerReader | null
+
+  constructor(call: AnswerReader) {
+    this.#call = call
+  }
+
+  onRequestStart(line: AnswerLine): void {
+    this.#call?.onRequestStart(line)
+  }
+
+  onResponseStart(line: AnswerLine, status: number, headers: AnswerHeaders): void {
+    const unpacker = unpackers.get(String(headers['content-encoding']).toLowerCase())
+    if (unpacker !== undefined && this.#call !== null && status >= 200)
+      this.#call = unpacking(this.#call, unpacker(), line)
+    this.#call?.onResponseStart(line, status, headers)
+  }
+
+  onResponseData(line: AnswerLine, part: Uint8Array): void {
+    this.#call?.onResponseData(line, part)
+  }
+
+  onResponseEnd(line: AnswerLine): void {
+    const call = this.#call
+    this.#call = null
+    call?.onResponseEnd(line)
+  }
+
+  onResponseError(line: AnswerLine, error: Error): void {
+    const call = this.#call
+    this.#call = null
+    call?.onResponseError(line, error)
+  }
+}
+
+/** By the coding of an answer. Some servers pack an answer although no request wants that. */
+const unpackers = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
+
+/** A reader of packed bytes, who hands them on as they were before. */
+const unpacking = (
+  reader: AnswerReader,
+  unpacker: ReturnType<typeof createGunzip>,
+  packed: AnswerLine,
+): AnswerReader => {
+  const line: AnswerLine = {
+    abort(reason) {
+      unpacker.destroy()
+      packed.abort(reason)
+    },
+    pause: () => unpacker.pause(),
+    resume: () => unpacker.resume(),
+  }
+  reader.onRequestStart(line)
+  unpacker
+    .on('data', (part: Uint8Array) => reader.onResponseData(line, part))
+    .on('drain', () => packed.resume())
+    .on('end', () => reader.onResponseEnd(line))
+    .on('error', (fault) => {
+      packed.abort(fault)
+      reader.onResponseError(line, fault)
+    })
+  return {
+    onRequestStart: () => undefined,
+    onResponseStart: (_, status, headers) => reader.onResponseStart(line, status, headers),
+    onResponseData(_, part) {
+      if (!unpacker.write(part)) packed.pause()
+    },
+    onResponseEnd: () => void unpacker.end(),
+    onResponseError(_, fault) {
+      unpacker.destroy()
+      reader.onResponseError(line, fault)
+    },
   }
 }
 
@@ -220,7 +303,7 @@ export const openUpstream = (): PushingLine => {
     push(url, headers, body, reader) {
       if (agent === null) return false
       const { origin, path } = place(url)
-      agent.dispatch({ origin, path, method: 'POST', headers, body }, reader as Dispatcher.DispatchHandler)
+      agent.dispatch({ origin, path, method: 'POST', headers, body }, new Line(reader) as Dispatcher.DispatchHandler)
       return true
     },
     async retire() {
@@ -268,5 +351,6 @@ const sendOnce = (agent: Pick<Agent, 'dispatch'>, url: string, ask: Ask): Promis
     const { method, headers = null, stream } = ask
     const body = stream === undefined ? (ask.body ?? null) : Readable.from(stream, { objectMode: false })
     // Written out: an object spread costs undici a tenth of the call.
-    agent.dispatch({ origin, path, method, headers, body }, new Exchange(ask, { resolve, reject }))
+    const line = new Line(new Exchange(ask, { resolve, reject }))
+    agent.dispatch({ origin, path, method, headers, body }, line as Dispatcher.DispatchHandler)
   })

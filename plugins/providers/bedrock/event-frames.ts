@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { garbled } from '../../shared/backend.ts'
+import { bufferOf, garbled } from '../../shared/backend.ts'
 import type { ItemReader, Streams } from '../shared/event-items.ts'
 
 /** One message of `application/vnd.amazon.eventstream`. */
@@ -57,8 +57,6 @@ export const unpackedFrames = <T>(status: number, read: (frame: Frame, into: T[]
     },
   }
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** The bytes of the whole frame, as its checked beginning tells. */
 const lengthOf = (bytes: Buffer, status: number): number => {

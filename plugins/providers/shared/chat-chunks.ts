@@ -2,7 +2,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import { type Soon, soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { atOnceBytes, bufferOf, garbled, objectIn, objectOf, parseObject, toldFault } from '../../shared/backend.ts'
+import { atOnceBytes, garbled, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -119,7 +119,7 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Whole =>
 
 /** The same of bytes; a long answer is read in turns of the loop. */
 export const wholeIn = (bytes: Uint8Array, status: number, counts?: Counts): Soon<Whole> => {
-  const text = bytes.length > atOnceBytes ? null : bufferOf(bytes).toString('utf8')
+  const text = bytes.length > atOnceBytes ? null : unmarked(bytes).toString('utf8')
   return soon(objectOf(bytes, status, text), (body) => completedOf(body, text, counts))
 }
 

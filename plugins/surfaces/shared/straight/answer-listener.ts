@@ -2,7 +2,7 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { garbled, partBytes, turnBytes } from '../../../shared/backend.ts'
+import { garbled, partBytes, turnBytes, unmarked } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -89,7 +89,7 @@ export abstract class AnswerListener implements AnswerReader {
     if (this.isEnding()) return
     if (this.status >= 300) this.broke(this.#refusal())
     else if (this.streams && !this.#isWhole) this.ended()
-    else this.whole(this.#parts.take())
+    else this.whole(unmarked(this.#parts.take()))
   }
 
   onResponseError(_: AnswerLine, cause: Error): void {
@@ -103,41 +103,5 @@ export abstract class AnswerListener implements AnswerReader {
     const refusal = refusalOf(this.status, this.#headers, this.#parts.take(), this.#clock)
     const { wire } = this
     return wire.meant === undefined ? refusal : wire.meant(refusal)
-  }
-}
-
-/**
- * What the client of HTTP holds of a call. The client's queue outlives the call in old memory, and would keep all of the
- * call alive until the next full collection.
- */
-export class Line implements AnswerReader {
-  #call: AnswerReader | null
-
-  constructor(call: AnswerReader) {
-    this.#call = call
-  }
-
-  onRequestStart(line: AnswerLine): void {
-    this.#call?.onRequestStart(line)
-  }
-
-  onResponseStart(line: AnswerLine, status: number, headers: AnswerHeaders): void {
-    this.#call?.onResponseStart(line, status, headers)
-  }
-
-  onResponseData(line: AnswerLine, part: Uint8Array): void {
-    this.#call?.onResponseData(line, part)
-  }
-
-  onResponseEnd(line: AnswerLine): void {
-    const call = this.#call
-    this.#call = null
-    call?.onResponseEnd(line)
-  }
-
-  onResponseError(line: AnswerLine, error: Error): void {
-    const call = this.#call
-    this.#call = null
-    call?.onResponseError(line, error)
   }
 }

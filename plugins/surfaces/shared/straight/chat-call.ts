@@ -14,7 +14,7 @@ import type { Soon } from '../../../../core/ports/soon.ts'
 import type { ChatWire, Whole } from '../../../../core/ports/upstream.ts'
 import { answeredBy } from '../backend-headers.ts'
 import { usedByChat } from '../../../shared/used-by-chat.ts'
-import { AnswerListener, Line, type State } from './answer-listener.ts'
+import { AnswerListener, type State } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
@@ -144,7 +144,7 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
 
   #ask(): void {
     const wire = this.#wire
-    const isSent = wire?.push(wire.url, wire.headers, this.#sent, new Line(this)) ?? false
+    const isSent = wire?.push(wire.url, wire.headers, this.#sent, this) ?? false
     this.#sent = ''
     if (isSent) return
     if (wire !== null) this.#breaker.left(this.#pass)
