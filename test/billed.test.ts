@@ -9,7 +9,9 @@ import { type ChatCall, Upstream } from '../core/ports/upstream.ts'
 import type { SettingsInput } from '../core/settings.ts'
 import anthropic from '../plugins/providers/anthropic.ts'
 import gemini from '../plugins/providers/gemini.ts'
+import ollama from '../plugins/providers/ollama.ts'
 import openai from '../plugins/providers/openai.ts'
+import typesafe from '../plugins/providers/typesafe.ts'
 import { fetch as doors } from '../adapters/production/platform.ts'
 import { backend, provided } from './contracts/stage.ts'
 import { running } from './environments.ts'
@@ -303,6 +305,36 @@ t.test('prompts of a decision that another backend answers have the price of the
   const gateway = await house(t, { upstreams }, { models, routing: { retries: 1 } })
   await (await gateway.call('POST', '/compat/v1/decision', { model: 'small', state: 'Hi', questions })).text()
   t.match(await gateway.next(), { input: 3 * 100, output: 3, cost: 3 * (200 + 8) }, 'and where it is tried again')
+})
+
+t.test('a backend that decides by itself and gives no use is paid for what it tells', async (t) => {
+  const usage = { input_tokens: 100, output_tokens: 1 }
+  const good = { type: 'noul', noul: 0.5 }
+  let answers: readonly (object | null)[] = []
+  let at = 0
+  const server = await backend(t, () => {
+    const answer = answers[at++] ?? null
+    const told = answer === null ? { detail: 'away' } : { answers: { q1: answer, q2: good }, usage }
+    return { status: answer === null ? 500 : 200, body: JSON.stringify(told) }
+  })
+  const settings = { baseUrl: server.url, decisions: true }
+  const own = { typesafe: await provided(t, typesafe, { apiKey: 'k', baseUrl: server.url }), ollama: await provided(t, ollama, settings) } // prettier-ignore
+  const careless = { ...own.typesafe, decide: async () => ({ distributions: [], usage: { input: 100, output: 1 }, engine: 'own' }) } // prettier-ignore
+  const questions = Object.fromEntries(['p', 'q'].map((id) => [id, { type: 'noul', instructions: `Is it ${id}?` }]))
+  for (const [name, upstream, played, input] of [
+    ['an answer of another form', own.typesafe, [{ type: 'noul' }], 100],
+    ['answers that are missing', careless, [], 100],
+    ['a question of two that failed', own.ollama, [good, null], 100],
+    ['a question of two that has another form', own.ollama, [good, {}], 200],
+  ] as const) {
+    ;[at, answers] = [0, played]
+    const upstreams = [given(Upstream, 'a', () => ({ ...upstream, name: 'a' }))]
+    const models = { small: { decide: true, upstreams: [{ provider: 'a', model: 'm' }] } }
+    const gateway = await house(t, { upstreams }, { models, routing: { retries: 0 } })
+    const answer = await gateway.call('POST', '/compat/v1/decision', { model: 'small', state: 'Hi', questions })
+    t.match(await answer.text(), 'error', name)
+    t.match(await gateway.next(), { backend: 'a', input, output: input / 100 }, name)
+  }
 })
 
 t.test('images cost what was drawn where nobody counts, and not what was wanted', async (t) => {

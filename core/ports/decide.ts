@@ -61,6 +61,6 @@ export interface Decided extends BackendAnswer {
 
 /** The ability to decide; absent when the backend lacks it. */
 export interface Decides {
-  /** Returns probabilities only; core turns them into answers. */
-  decide?(call: DecideCall, signal: AbortSignal): Promise<Decided>
+  /** Returns probabilities only; core turns them into answers. A call that fails tells what it used to `spent`. */
+  decide?(call: DecideCall, signal: AbortSignal, spent?: (usage: Usage) => void): Promise<Decided>
 }

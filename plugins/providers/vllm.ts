@@ -87,6 +87,6 @@ export default plugin({
       const tokens = await Promise.all(marks.map((mark) => tokensOf(mark, model, signal)))
       return { logprob_token_ids: [...new Set(tokens.flat())] }
     }
-    return { ...backend, decide: (call, signal) => decideByChat(backend, call, 1, signal, showing) }
+    return { ...backend, decide: (call, signal, spent) => decideByChat(backend, call, 1, signal, showing, spent) }
   },
 })

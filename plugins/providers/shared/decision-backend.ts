@@ -1,10 +1,19 @@
 import { UpstreamFailed } from '../../../core/errors.ts'
 import type { Clock, Fetch } from '../../../core/ports/platform.ts'
-import type { Decided, DecideCall, OrderedJson, Question, Upstream } from '../../../core/ports/upstream.ts'
-import { accepted, readBytes } from '../../shared/backend.ts'
+import type { Decided, DecideCall, OrderedJson, Question, Upstream, Usage } from '../../../core/ports/upstream.ts'
+import { accepted, readText } from '../../shared/backend.ts'
 import { fanOut } from '../../shared/fan-out.ts'
+import { totalUsage } from '../../shared/total-usage.ts'
 import { asksAnything, isOpen, parseDecisions, printDecisions, wordsOf } from '../../shared/decisions/decisions.ts'
-import { parseSystemOne, printSystemOne, stateWithImages, type Read } from '../../shared/decisions/systemone.ts'
+import {
+  fieldsOf,
+  parseSystemOne,
+  printSystemOne,
+  readAnswer,
+  stateWithImages,
+  type Read,
+} from '../../shared/decisions/systemone.ts'
+import { countsOf } from '../../shared/decisions/probabilities.ts'
 
 /** How a backend wants to be asked, and how it answers. */
 export interface DecisionForm {
@@ -80,6 +89,8 @@ const worded = (call: DecideCall): DecideCall => {
   }
 }
 
+type Spent = NonNullable<Parameters<NonNullable<Upstream['decide']>>[2]>
+
 export interface DecisionBackend {
   readonly fetch: Fetch
   readonly clock: Clock
@@ -94,33 +105,42 @@ export interface DecisionBackend {
 export const decisionBackend = (backend: DecisionBackend): NonNullable<Upstream['decide']> => {
   const { fetch, clock, url, form } = backend
 
-  const ask = async (call: DecideCall, signal: AbortSignal): Promise<Read> => {
+  const ask = async (call: DecideCall, signal: AbortSignal, spent: Spent): Promise<Read> => {
     const headers = { ...backend.headers(call), 'content-type': 'application/json' }
     const answer = await fetch.upstream(url, { method: 'POST', headers, body: form.print(call), signal })
-    const bytes = await readBytes(await accepted(answer, clock))
-    return form.parse(bytes.toString('utf8'), call.questions)
+    const text = await readText(await accepted(answer, clock))
+    try {
+      return form.parse(text, call.questions)
+    } catch (fault) {
+      const told = fieldsOf(fieldsOf(readAnswer(text))?.get('usage'))
+      if (told !== null) spent(countsOf(told))
+      throw fault
+    }
   }
 
   /** The first that fails ends the others. */
-  const askApart = async (call: DecideCall, signal: AbortSignal): Promise<Read> => {
+  const askApart = async (call: DecideCall, signal: AbortSignal, spent: Spent): Promise<Read> => {
+    const used: Usage[] = []
     const one = async (question: Question, signal: AbortSignal, index: number): Promise<Read> => {
       if (!isOpen(question)) return alone([question])
       try {
-        return await ask({ ...call, questions: [question] }, signal)
+        const read = await ask({ ...call, questions: [question] }, signal, (usage) => void used.push(usage))
+        used.push(read.usage)
+        return read
       } catch (error) {
         throw placed(error, index)
       }
     }
-    const reads = await fanOut(call.questions, call.questions.length, one, signal)
-    const sum = (of: 'input' | 'output') => reads.reduce((sum, { usage }) => sum + usage[of], 0)
-    const guessed = reads.some(({ usage }) => usage.estimated === true)
-    const usage = { input: sum('input'), output: sum('output'), ...(guessed && { estimated: true }) }
-    return { distributions: reads.flatMap(({ distributions }) => distributions), usage }
+    const reads = await fanOut(call.questions, call.questions.length, one, signal).catch((fault: unknown) => {
+      used.forEach(spent)
+      throw fault
+    })
+    return { distributions: reads.flatMap(({ distributions }) => distributions), usage: totalUsage(used) }
   }
 
-  return async (call, signal): Promise<Decided> => {
+  return async (call, signal, spent = () => {}): Promise<Decided> => {
     const how = backend.apart ? askApart : ask
-    const read = asksAnything(call) ? await how(call, signal) : alone(call.questions)
+    const read = asksAnything(call) ? await how(call, signal, spent) : alone(call.questions)
     const ignored = (['samples', 'steps'] as const).filter((field) => call[field] !== null)
     return { ...read, engine: 'native', ...(ignored.length > 0 && { ignored }) }
   }

@@ -72,8 +72,7 @@ export const opinionOf = async (
           const used: Usage[] = []
           attempts.push({ by: candidate, used })
           const whole = { ...call, model: candidate.model, questions: toAnswer }
-          const spent = (usage: Usage) => void used.push(usage)
-          return consult(candidate, entry.settings.temperature, whole, signal, spent)
+          return consult(candidate, entry.settings.temperature, whole, signal, used)
         },
         signal,
       )
@@ -125,11 +124,13 @@ const consult = async (
   temperature: number,
   call: DecideCall,
   signal: AbortSignal,
-  spent: (usage: Usage) => void,
+  used: Usage[],
 ): Promise<Decided> => {
+  const spent = (usage: Usage) => void used.push(usage)
   const decided = decides(upstream)
-    ? await upstream.decide(call, signal)
+    ? await upstream.decide(call, signal, spent)
     : await decideByChat(upstream, call, temperature, signal, undefined, spent)
+  used.splice(0, Infinity, decided.usage)
   if (decided.distributions.length !== call.questions.length)
     throw new UpstreamFailed('The backend left questions out', { again: true })
   call.questions.forEach((question, index) => checkDistribution(question, decided.distributions[index], index))
