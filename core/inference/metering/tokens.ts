@@ -18,7 +18,7 @@ export const inputOf = ({ messages, tools }: ChatBody): number => {
     tokens += perMessage
     if (typeof content === 'string') tokens += tokensOf(content)
     else for (const part of content ?? []) tokens += part.text === undefined ? perImage : tokensOf(part.text)
-    for (const call of tool_calls ?? []) tokens += tokensOf(call.function.name) + tokensOf(call.function.arguments)
+    if (tool_calls != null) tokens += weigh(tool_calls) >> 2
   }
   return tokens
 }

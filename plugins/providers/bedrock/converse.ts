@@ -141,13 +141,13 @@ const thoughtsOf = ({ reasoning_content: text, extra_content: extra }: Message):
 
 /** An empty result of a tool becomes one empty text. Throws BadRequest for arguments that are no JSON object. */
 const blocksOf = (message: Message): readonly JsonObject[] => {
-  const { role, content, tool_calls = [], tool_call_id } = message
+  const { role, content, tool_calls, tool_call_id } = message
   const blocks = partsOf(content).flatMap(blockOf)
   if (role === 'tool') {
     const result = blocks.length > 0 ? blocks : [{ text: '' }]
     return [{ toolResult: { toolUseId: idOf(tool_call_id ?? ''), content: result } }, ...cacheOf(message)]
   }
-  const calls = tool_calls.map(({ id, function: called }) => {
+  const calls = (tool_calls ?? []).map(({ id, function: called }) => {
     const input = parseExact(called.arguments || '{}')
     if (input === null) throw new BadRequest('The arguments of a tool call are not a JSON object')
     return { toolUse: { toolUseId: idOf(id), name: called.name, input: exact(input) } }

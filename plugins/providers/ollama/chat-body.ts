@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { ChatCall, Message, Part } from '../../../core/ports/upstream.ts'
 import { parseObject } from '../../shared/backend.ts'
+import { refuseOtherCalls } from '../shared/allowed-tools.ts'
 
 /** Theirs by ours. */
 const options: Readonly<Record<string, string>> = {
@@ -59,6 +60,7 @@ export type Images = ReadonlyMap<string, string>
 
 /** They know an answer of a tool by the tool's name, not by the call's id. */
 const messagesOf = (messages: readonly Message[], images: Images): JsonObject[] => {
+  for (const { tool_calls } of messages) if (tool_calls != null) refuseOtherCalls({ role: 'assistant', tool_calls })
   const names = new Map(
     messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name])),
   )

@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject, refuseMember } from '../../../core/dialects/json-object.ts'
-import type { ChatBody } from '../../../core/ports/upstream.ts'
+import type { ChatBody, Message, ToolCall } from '../../../core/ports/upstream.ts'
+import { BadRequest } from '../../../core/errors.ts'
 
 type Offer = Pick<ChatBody, 'tools' | 'tool_choice'>
 
@@ -8,11 +9,14 @@ const nameOf = (tool: unknown): unknown =>
 
 /**
  * The tools and their choice, which these backends refuse without a tool. A backend without a word for a choice among some
- * tools is offered those alone. Throws BadRequest where a call is wanted and no tool is there.
+ * tools is offered those alone. Throws BadRequest where a call is wanted and no tool is there, and for tools of free text.
  */
 export const allowedTools = (body: ChatBody): Offer => {
+  for (const message of body.messages) refuseOtherCalls(message)
   const offer = offerOf(body)
   const { tools, tool_choice: choice } = offer
+  if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isJsonObject(tool['custom'])))
+    throw noFunction()
   if (Array.isArray(tools) && tools.length > 0) return offer
   if (choice === 'required' || (isJsonObject(choice) && choice['type'] === 'function'))
     refuseMember('tool_choice', 'Expected tools from which the model may choose')
@@ -26,4 +30,13 @@ const offerOf = ({ tools, tool_choice }: ChatBody): Offer => {
   const names = new Set(allowed['tools'].map(nameOf))
   const among = ((tools ?? []) as readonly JsonObject[]).filter((tool) => names.has(nameOf(tool)))
   return { tools: among, tool_choice: allowed['mode'] ?? 'auto' }
+}
+
+const noFunction = (): BadRequest => new BadRequest('The model takes functions as tools alone')
+
+/** Throws BadRequest for functions, the older form of tools, and for calls of other kinds than these. */
+export const refuseOtherCalls = ({ role, function_call, tool_calls }: Message, kinds = ['function']): void => {
+  if (role === 'function' || function_call != null) throw new BadRequest('The model knows tools, but not functions')
+  const isKnown = (call: ToolCall | null): boolean => kinds.some((kind) => isJsonObject(call?.[kind]))
+  if (tool_calls != null && !(Array.isArray(tool_calls) && tool_calls.every(isKnown))) throw noFunction()
 }

@@ -97,6 +97,9 @@ t.test('a request beyond the vendor’s format is the caller’s mistake', async
     never,
   )
   await t.rejects(work, BadRequest)
+  const free = [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }]
+  const written = { messages: [{ role: 'assistant', tool_calls: free as never }] }
+  await t.rejects(upstream.chat!({ model: 'm', stream: false, body: written }, never), BadRequest)
   const sound = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
   const heard = upstream.chat!(
     { model: 'm', stream: false, body: { messages: [{ role: 'user', content: [sound] }] } },

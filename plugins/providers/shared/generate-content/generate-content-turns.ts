@@ -23,9 +23,6 @@ export const conversationOf = (messages: readonly Message[], signs: boolean) => 
   const names = new Map<string, string>()
   for (const message of messages) {
     const { role, content, tool_calls } = message
-    if (role === 'function' || message['function_call'] != null) {
-      throw new BadRequest('The model knows tools, but not functions')
-    }
     if (role === 'system' || role === 'developer') {
       system.push(...partsOf(content))
       continue

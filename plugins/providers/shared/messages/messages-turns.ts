@@ -55,12 +55,8 @@ const systemOf = (instructions: readonly Message[]): Conversation['system'] => {
   return instructions.map(({ content }) => content as string).join('\n')
 }
 
-/** Throws BadRequest for functions, the older form of tools. */
 const blocksIn = (message: Message): JsonObject[] => {
   const { role, content, tool_calls, thinking_blocks, content_blocks } = message
-  if (role === 'function' || message['function_call'] != null) {
-    throw new BadRequest('The model knows tools, but not functions')
-  }
   if (role === 'tool') return [resultOf(message)]
   if (role !== 'assistant') return blocksOf(content)
   // Their thoughts come first, with the signatures that they are checked by.

@@ -130,8 +130,9 @@ export const unsampled = (generation: Generation, body: ChatBody = { messages: [
 
 const unsampledIn = (generation: Generation, body: ChatBody): ReadonlySet<string> => {
   const limit = (body['max_completion_tokens'] ?? body['max_tokens'] ?? generation.maxTokens) as number
+  const { tool_choice } = allowedTools(body)
   const { turns } = conversationOf(body.messages)
-  const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(allowedTools(body).tool_choice)), turns, false)
+  const thoughts = thoughtsOf(body, generation, limit, forces(choiceOf(tool_choice)), turns, false)
   if (!samples(generation, body, thoughts)) return fieldsOfSampling
   const left = leftOut(generation, body)
   return left === null ? none : new Set([left])

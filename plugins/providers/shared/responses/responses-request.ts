@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import type { ChatBody, ChatCall, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
+import { refuseOtherCalls } from '../allowed-tools.ts'
 
 /** Fields that have the same name and meaning in both formats. */
 const same = [
@@ -51,9 +52,10 @@ const inputOf = (messages: readonly Message[]): readonly JsonObject[] => {
   const custom = new Set<string>()
   return messages.flatMap((message): readonly JsonObject[] => {
     const { role, content } = message
+    refuseOtherCalls(message, ['function', 'custom'])
     if (role === 'assistant') return saidIn(message, custom)
-    if (role === 'tool' || role === 'function') {
-      const call_id = String(message.tool_call_id ?? message['name'] ?? '')
+    if (role === 'tool') {
+      const call_id = String(message.tool_call_id ?? '')
       const type = custom.has(call_id) ? 'custom_tool_call_output' : 'function_call_output'
       return [{ type, call_id, output: typeof content === 'string' ? content : partsOf(content ?? []) }]
     }
