@@ -55,3 +55,22 @@ t.test('calls that are null are none, and what is no list of calls is no fault o
     }
   }
 })
+
+t.test('members that are null or of another form are no fault of the gateway', async (t) => {
+  const chat = await chatted(t)
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const called = { role: 'assistant', content: null, tool_calls: [{ id: 7, type: 'function', function: { name: 'f', arguments: '{}' } }] } // prettier-ignore
+  for (const model of behind) {
+    t.match(await chat(model, [{ role: 'user', content: [{ ...picture, text: null }] }]), { status: 429 }, model)
+    const known = [user, called, { role: 'tool', tool_call_id: 7, content: 'done' }]
+    t.match(await chat(model, known), { status: 429 }, `${model} knows numbers as ids`)
+    for (const [messages, more] of [
+      [[{ role: 'user', content: [{ type: 'text', text: 5 }] }], {}],
+      [[user], { tools: [null] }],
+      [[user], { tools: 5, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } } }],
+    ] as const) {
+      const { status } = await chat(model, messages, more)
+      t.ok(status === 400 || status === 429, `${model} ${JSON.stringify({ messages, more })} ${status}`)
+    }
+  }
+})

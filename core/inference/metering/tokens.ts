@@ -17,7 +17,7 @@ export const inputOf = ({ messages, tools }: ChatBody): number => {
   for (const { content, tool_calls } of messages) {
     tokens += perMessage
     if (typeof content === 'string') tokens += tokensOf(content)
-    else for (const part of content ?? []) tokens += part.text === undefined ? perImage : tokensOf(part.text)
+    else for (const { text } of content ?? []) tokens += typeof text === 'string' ? tokensOf(text) : perImage
     if (tool_calls != null) tokens += weigh(tool_calls) >> 2
   }
   return tokens

@@ -74,7 +74,8 @@ const partsOf = (content: Message['content']): readonly Part[] =>
   typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : (content ?? [])
 
 /** Nothing for a text of white space alone, which Converse refuses. */
-const textOf = (part: Part): readonly JsonObject[] => (part.text?.trim() ? [{ text: part.text }, ...cacheOf(part)] : [])
+const textOf = (part: Part): readonly JsonObject[] =>
+  typeof part.text === 'string' && part.text.trim() !== '' ? [{ text: part.text }, ...cacheOf(part)] : []
 
 /** The mark that a part carries for the cache of prompts stands behind the part. */
 const cacheOf = ({ cache_control: mark }: JsonObject): readonly JsonObject[] => {
@@ -173,7 +174,7 @@ const formats: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Throws BadRequest for addresses: Converse takes bytes alone. */
 const blockOf = (part: Part): readonly JsonObject[] => {
   const { type, text, image_url, file, video_url } = part
-  if (type === 'text' || text !== undefined) return textOf(part)
+  if (type === 'text' || typeof text === 'string') return textOf(part)
   const { file_data, filename } = isJsonObject(file) ? file : {}
   const { url: film } = isJsonObject(video_url) ? video_url : {}
   const [kind, url] =

@@ -13,10 +13,9 @@ const nameOf = (tool: unknown): unknown =>
  */
 export const allowedTools = (body: ChatBody): Offer => {
   for (const message of body.messages) refuseOtherCalls(message)
+  refuseOtherTools(body.tools)
   const offer = offerOf(body)
   const { tools, tool_choice: choice } = offer
-  if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isJsonObject(tool['custom'])))
-    throw noFunction()
   if (Array.isArray(tools) && tools.length > 0) return offer
   if (choice === 'required' || (isJsonObject(choice) && choice['type'] === 'function'))
     refuseMember('tool_choice', 'Expected tools from which the model may choose')
@@ -39,4 +38,11 @@ export const refuseOtherCalls = ({ role, function_call, tool_calls }: Message, k
   if (role === 'function' || function_call != null) throw new BadRequest('The model knows tools, but not functions')
   const isKnown = (call: ToolCall | null): boolean => kinds.some((kind) => isJsonObject(call?.[kind]))
   if (tool_calls != null && !(Array.isArray(tool_calls) && tool_calls.every(isKnown))) throw noFunction()
+}
+
+/** Throws BadRequest for what is no list of tools, and for tools of free text unless a backend knows them. */
+export const refuseOtherTools = (tools: unknown, isFree = false): void => {
+  if (tools == null) return
+  if (!Array.isArray(tools) || !tools.every(isJsonObject)) return refuseMember('tools', 'Expected a list of tools')
+  if (!isFree && tools.some(({ custom }) => isJsonObject(custom))) throw noFunction()
 }

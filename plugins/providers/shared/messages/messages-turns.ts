@@ -109,7 +109,7 @@ const documentOf = ({ file_id, file_data, filename }: JsonObject): JsonObject =>
 }
 
 /** Ids of other backends may hold what theirs may not. */
-export const idOf = (id: string): string => id.replace(/[^\w-]/g, '_')
+export const idOf = (id: unknown): string => String(id).replace(/[^\w-]/g, '_')
 
 const useOf = (call: ToolCall): JsonObject => {
   const { caller, cache_control } = call

@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import type { ChatBody, ChatCall, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { refuseOtherCalls } from '../allowed-tools.ts'
+import { refuseOtherCalls, refuseOtherTools } from '../allowed-tools.ts'
 
 /** Fields that have the same name and meaning in both formats. */
 const same = [
@@ -31,7 +31,8 @@ const wordedBody = (body: ChatBody): JsonObject => {
   const most = body['max_completion_tokens'] ?? body['max_tokens']
   const { reasoning_effort: effort, verbosity, logprobs, tools, tool_choice } = body
   const format = formatOf(body['response_format'])
-  const offered = (Array.isArray(tools) ? tools : []) as readonly JsonObject[]
+  refuseOtherTools(tools, true)
+  const offered = (tools ?? []) as readonly JsonObject[]
   return {
     input: inputOf(body.messages),
     ...Object.fromEntries(same.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))),
