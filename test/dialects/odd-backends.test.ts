@@ -292,3 +292,19 @@ t.test('an answer that comes packed is unpacked, though nobody wanted it so', as
   cut = 30
   for (const [status, text] of await answersOf(doors)) t.match([status, text], /503|529|error/, 'a broken one')
 })
+
+t.test('an answer without an id has one of its own for clients of Messages', async (t) => {
+  let id: unknown
+  const doors = await opened(t, ({ body }) => {
+    if (JSON.parse(body.toString()).stream === true) return streamed({ ...chunk({ content: 'Hi' }, 'stop'), id })
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...greeting, id }) }
+  })
+  const seen = new Set<string>()
+  for (id of [undefined, null, '', 5])
+    for (const stream of [false, true]) {
+      const answer = await bySdk(doors, stream)
+      t.match(answer, { status: 200, id: /^msg_[\w-]{8}/ }, `${id}`)
+      seen.add(answer.id)
+    }
+  t.equal(seen.size, 8)
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { exact } from '../../long-numbers.ts'
 import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseExact } from '../../backend.ts'
@@ -68,8 +69,11 @@ export const usageOf = (usage: WireUsage | null | undefined): JsonObject => {
   }
 }
 
-/** An id that begins as the dialect’s own do. Characters outside of its alphabet become `_`. */
-export const idOf = (id: string): string => (id.startsWith('msg_') ? id : `msg_${id.replace(/[^\w-]/g, '_')}`)
+/** An id that begins as the dialect’s own do. Characters outside of its alphabet become `_`. Some backends give none. */
+export const idOf = (told: unknown): string => {
+  const id = typeof told === 'string' && told !== '' ? told : randomUUID()
+  return id.startsWith('msg_') ? id : `msg_${id.replace(/[^\w-]/g, '_')}`
+}
 
 /** An image that the model drew, as text: the dialect's answers have no place for it. */
 export const imageText = (images: unknown): string =>
