@@ -72,6 +72,31 @@ const membersOf = (of: object): string => {
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
 
+/** In ms: the time in which errors that differ by their request alone share a line. */
+const shareMs = 10_000
+/** The largest number of sorts of errors whose next line waits; errors of a further sort have a line each. */
+const mostSorts = 100
+
+/** The first error of a sort has its line at once. The last one of the next ten seconds counts the others (`more`). */
+const sharedLines = (write: (event: string, facts: LogFacts, causes: object) => void) => {
+  const sorts = new Map<string, { more: number; last: LogFacts | null; readonly end: () => void }>()
+  const tell = (event: string, facts: LogFacts, causes: object, counts: object = none): void => {
+    const sort = JSON.stringify([event, facts, causes], (name, value) => (name === 'request' ? null : value))
+    const known = sorts.get(sort)
+    if (known !== undefined) return void ((known.more += known.last === null ? 0 : 1), (known.last = facts))
+    write(event, facts, { ...counts, ...causes })
+    const end = (): void => {
+      const { more, last } = sorts.get(sort)!
+      sorts.delete(sort)
+      if (last !== null) tell(event, last, causes, { more })
+    }
+    if (sorts.size === mostSorts) return
+    const timer = setTimeout(end, shareMs).unref()
+    sorts.set(sort, { more: 0, last: null, end: () => (clearTimeout(timer), end()) })
+  }
+  return { tell, end: () => [...sorts.values()].forEach(({ end }) => end()) }
+}
+
 /** One line per event: JSON for programs, words for a person. */
 export const writeLog = (level: (typeof levels)[number], destination: Destination, worded = false): Log => {
   const least = levels.indexOf(level)
@@ -81,10 +106,14 @@ export const writeLog = (level: (typeof levels)[number], destination: Destinatio
     const text = `{"level":"${at}","time":${Date.now()},"pid":${process.pid}${members},"event":${JSON.stringify(event)}}\n`
     destination.write(worded ? wordedLine(text) : text)
   }
+  const errors = sharedLines((event, facts, causes) => line('error', event, facts, causes))
   return {
     info: (event, facts) => line('info', event, facts),
     warn: (event, facts) => line('warn', event, facts),
-    error: (event, facts, cause) => line('error', event, facts, cause === undefined ? none : { cause: chain(cause) }),
-    dispose: () => (destination.close === undefined ? destination.flushSync?.() : destination.close()),
+    error: (event, facts, cause) => errors.tell(event, facts, cause === undefined ? none : { cause: chain(cause) }),
+    dispose() {
+      errors.end()
+      return destination.close === undefined ? destination.flushSync?.() : destination.close()
+    },
   }
 }
