@@ -169,14 +169,14 @@ export default plugin({
       await flushFolder(dirname(folder))
     }
 
-    /** Removes the drafts of dead processes, now and then. */
+    /** Removes the drafts of dead processes, now and then. A draft that cannot be removed stops nobody. */
     const sweep = async () => {
       if (Date.now() < sweepAt) return
       sweepAt = Date.now() + draftAge
-      for (const name of await readdir(drafts)) {
+      for (const name of await readdir(drafts).catch(() => [])) {
         const file = join(drafts, name)
-        const found = await unlessAbsent(stat(file))
-        if (found && found.mtimeMs < Date.now() - draftAge) await rm(file, { force: true })
+        const found = await stat(file).catch(() => null)
+        if (found && found.mtimeMs < Date.now() - draftAge) await rm(file, { force: true }).catch(() => {})
       }
     }
 
@@ -185,7 +185,7 @@ export default plugin({
         const file = at(path)
         const draft = join(drafts, randomUUID())
         signal.throwIfAborted()
-        await onDisk(sweep())
+        await sweep()
         try {
           const size = await write(draft, bytes, signal)
           await onDisk(ready(dirname(file)))
@@ -194,7 +194,8 @@ export default plugin({
           await onDisk(flushFolder(dirname(file)))
           return { size }
         } catch (fault) {
-          await onDisk(rm(draft, { force: true }))
+          // The first failure is thrown. A later sweep removes a draft that cannot be removed now.
+          await rm(draft, { force: true }).catch(() => {})
           throw fault
         }
       },
@@ -212,7 +213,7 @@ export default plugin({
         if (gone) await onDisk(flushFolder(dirname(file)))
       },
       async *list(prefix) {
-        await onDisk(sweep())
+        await sweep()
         yield* walk(root, '', prefix)
       },
     }

@@ -64,6 +64,24 @@ t.test('leaves no draft behind', async (t) => {
   t.same(await drafts(folder), [])
 })
 
+t.test('a draft that cannot be removed fails nothing', async (t) => {
+  const folder = t.testdir({ '.drafts': { one: {}, old: '' } })
+  const hours = Date.now() / 1000 - 7_200
+  for (const name of ['one', 'old']) await utimes(join(folder, '.drafts', name), hours, hours)
+  const store = at(folder)
+  t.same(await store.put('a', flow('x')), { size: 1 }, 'a folder stands among the drafts')
+  t.same(await drafts(folder), ['one'], 'the other one is gone')
+  t.same(await listed(at(folder)), ['a'])
+  const broken = async function* () {
+    const [draft] = (await drafts(folder)).filter((name) => name !== 'one')
+    await rm(join(folder, '.drafts', draft!))
+    await mkdir(join(folder, '.drafts', draft!))
+    yield* flow('half')
+    throw new RangeError('broken')
+  }
+  await t.rejects(store.put('b', broken()), { name: 'RangeError' }, 'the fault of the source is told')
+})
+
 t.test('a crash leaves no half file', async (t) => {
   const folder = t.testdir()
   const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
