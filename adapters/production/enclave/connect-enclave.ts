@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { unlessAborted } from '../../../core/abort.ts'
 import { use } from '../../../core/plugin.ts'
@@ -27,11 +26,8 @@ export const connectEnclave = async (config: Config, loan: LentEnclave | null) =
   return use(connectedEnclaves, { connect, tls: await certificatesOf(tls), ...proof })
 }
 
-const certificatesOf = async (tls: Config['enclave']['tls']) => {
-  if (tls === undefined) return null
-  const [ca, cert, key] = await Promise.all([readFile(tls.ca), readFile(tls.cert), readFile(tls.key)])
-  return { ca, cert, key }
-}
+const certificatesOf = async (tls: Config['enclave']['tls']) =>
+  tls === undefined ? null : (await import('./certificates.ts')).certificatesIn(tls)
 
 /** The fault of each configured enclave, in their order; null for an enclave that gives its keys. */
 export const enclaveFaults = async (config: Config, signal: AbortSignal): Promise<readonly unknown[]> => {

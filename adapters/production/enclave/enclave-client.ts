@@ -17,6 +17,7 @@ import {
 import { type End, Flow } from '../../../core/ports/flow.ts'
 import type { Enclave, SealedReply, EnclaveFiles, Trailer } from '../../../core/ports/enclave.ts'
 import type { LogSigner } from '../../../plugins/sealed/log-signer.ts'
+import type { Certificates } from './certificates.ts'
 import { linesOf } from './read-lines.ts'
 import { leaving } from './enclave-health.ts'
 import { lazy } from '../../../core/plugin.ts'
@@ -81,12 +82,14 @@ const checkHost: typeof checkServerIdentity = (host, certificate) => {
   return isMeant ? undefined : new Error(`The certificate is not for ${host}`)
 }
 
-const lineTo = (at: string, tls: Tls | null): Line => {
+const lineTo = (at: string, tls: Certificates | null): Line => {
   const unix = at.startsWith('/')
   // The explicit option overrides any environment variable that disables verification.
   const agent = unix
     ? new Agent(idle)
-    : new TlsAgent({ ...idle, ...tls, rejectUnauthorized: true, checkServerIdentity: checkHost })
+    : new TlsAgent({ ...idle, ...tls?.first, rejectUnauthorized: true, checkServerIdentity: checkHost })
+  // Standing connections go on, and new ones have the renewed certificates.
+  const unwatch = tls?.watch((renewed) => Object.assign((agent as TlsAgent).options, renewed))
   const where: RequestOptions = unix
     ? { socketPath: at }
     : { host: at.replace(/^\[|\]?:\d+$/g, ''), port: Number(at.replace(/^.*:/, '')) }
@@ -110,7 +113,11 @@ const lineTo = (at: string, tls: Tls | null): Line => {
       throw signal.aborted ? signal.reason : error
     })
   }
-  return { open, aside, close: () => agent.destroy() }
+  const close = (): void => {
+    unwatch?.()
+    agent.destroy()
+  }
+  return { open, aside, close }
 }
 
 /** The lines of an answer. Throws the enclave's refusal. */
@@ -224,7 +231,7 @@ const handleOver =
   }
 
 /** The gateway's end of the line to one enclave process: a unix socket, or TCP with mutual TLS. */
-export const enclaveClient = (at: string, tls: Tls | null): Enclave & LogSigner => {
+export const enclaveClient = (at: string, tls: Certificates | null): Enclave & LogSigner => {
   const line = lineTo(at, tls)
   const one = async <T>(method: 'GET' | 'POST', path: string, signal = AbortSignal.timeout(10_000)): Promise<T> => {
     const read = await linesIn(await line.aside(method, path, null, signal))

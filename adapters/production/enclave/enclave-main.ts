@@ -2,7 +2,7 @@ import { type RequestListener, type Server, createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
 import { once } from 'node:events'
-import { chmod, readFile, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildEnclave } from '../../../plugins/sealed/enclave/assemble.ts'
 import { use } from '../../../core/plugin.ts'
@@ -17,6 +17,7 @@ import { devFaults } from '../config/sense-faults.ts'
 import { type Config, checkedConfig, settingsOf } from '../config/config.ts'
 import { chosenPlugin } from '../config/load-plugin.ts'
 import { chosenUpstream } from '../config/upstreams.ts'
+import { certificatesIn } from './certificates.ts'
 import { type ShutdownState, enclaveServer } from './enclave-server.ts'
 import { type EnclaveStart, parsed } from './harden.ts'
 import { fetch } from '../platform.ts'
@@ -125,12 +126,11 @@ const listening = async ({ enclave: { listen, tls } }: Config, listener: Request
   }
   if (tls === undefined)
     throw new Error('enclave.tls is not set: without a unix socket both sides must prove themselves')
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map((file) => readFile(file)))
-  const server = createTlsServer(
-    { ...granted, ca, cert, key, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
-    listener,
-  ) as unknown as Server
-  keepOpen(server)
+  const certificates = await certificatesIn(tls)
+  const proven = { ...granted, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' } as const
+  const secure = createTlsServer({ ...proven, ...certificates.first }, listener)
+  certificates.watch((renewed) => secure.setSecureContext({ ...proven, ...renewed }))
+  const server = keepOpen(secure as unknown as Server)
   const at = new URL(`tcp://${listen}`)
   await once(server.listen(Number(at.port), at.hostname.replace(/[[\]]/g, '')), 'listening')
   return server

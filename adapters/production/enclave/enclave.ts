@@ -7,11 +7,10 @@ import { ProofObserver } from '../../../core/ports/proof-observer.ts'
 import type { TestRoots } from '../../../plugins/sealed/evidence/policy.ts'
 import { CollateralShape } from '../config/collateral.ts'
 import { provenEnclave } from '../evidence/proven-enclave.ts'
+import type { Certificates } from './certificates.ts'
 import { enclaveClient } from './enclave-client.ts'
 import { enclaveProcess } from './enclave-child.ts'
 import { enclavePool } from './enclave-pool.ts'
-
-const bytes = v.instance(Buffer)
 
 /** The files and services that the gateway adds to evidence. Only code can set test roots; a configuration cannot. */
 const proof = {
@@ -29,7 +28,7 @@ export const connectedEnclaves = plugin({
   name: 'connected',
   settings: v.strictObject({
     connect: v.pipe(v.array(v.string()), v.minLength(1)),
-    tls: v.optional(v.nullable(v.strictObject({ ca: bytes, cert: bytes, key: bytes })), null),
+    tls: v.optional(v.nullable(v.custom<Certificates>((tls) => typeof tls === 'object')), null),
     ...proof,
   }),
   needs,

@@ -1,15 +1,17 @@
 import '../../../fakes/unwatched.ts'
 import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { enclaveWithin } from '../../../../adapters/memory/enclave.ts'
 import { tools } from '../../../../adapters/memory/tools.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { memory } from '../../../../adapters/memory/index.ts'
 import { clock, fetch, log } from '../../../../adapters/memory/platform.ts'
+import { type Certificates, certificatesIn } from '../../../../adapters/production/enclave/certificates.ts'
 import { connectedEnclaves, startedEnclave } from '../../../../adapters/production/enclave/enclave.ts'
 import { enclavePool } from '../../../../adapters/production/enclave/enclave-pool.ts'
 import { ehbp } from '../../../../plugins/sealed/client/ehbp.ts'
@@ -254,21 +256,24 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   await leaf('inside', 'ours')
   await leaf('gateway', 'ours')
   await leaf('stranger', 'theirs')
+  await leaf('foreign', 'theirs')
   await leaf('elsewhere', 'ours', 'IP:127.0.0.1,IP:::2')
   const file = (name: string) => join(folder, name)
   const port = 20_000 + (process.pid % 20_000)
   const own = { ca: file('ours.pem'), cert: file('inside.pem'), key: file('inside.key') }
   await inside(t, { listen: `127.0.0.1:${port}`, tls: own })
+  const proofs = new Map<string, Promise<Certificates>>()
+  const proofOf = (name: string, ca: string) => {
+    const own = { ca: file(`${ca}.pem`), cert: file(`${name}.pem`), key: file(`${name}.key`) }
+    if (!proofs.has(name + ca)) proofs.set(name + ca, certificatesIn(own))
+    return proofs.get(name + ca)!
+  }
   const line = async (name: string, ca: string, host = '127.0.0.1', at = port) =>
     opened(
       t,
       use(connectedEnclaves, {
         connect: [`${host}:${at}`],
-        tls: {
-          ca: await readFile(file(`${ca}.pem`)),
-          cert: await readFile(file(`${name}.pem`)),
-          key: await readFile(file(`${name}.key`)),
-        },
+        tls: await proofOf(name, ca),
       }),
     )
   const pool = await line('gateway', 'ours')
@@ -279,6 +284,35 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
   }
   await refused(await line('stranger', 'ours'))
   await refused(await line('gateway', 'theirs'))
+  await t.test('renewed files hold for new connections, without a new start', async (t) => {
+    const files = { ca: file('own-ca.pem'), cert: file('own.pem'), key: file('own.key') }
+    const lay = (cert: string, key: string, ca: string) =>
+      Promise.all([
+        copyFile(file(`${ca}.pem`), files.ca),
+        copyFile(file(`${cert}.pem`), files.cert),
+        copyFile(file(`${key}.key`), files.key),
+      ])
+    await lay('inside', 'inside', 'ours')
+    const at = port + 2
+    const first = await inside(t, { listen: `127.0.0.1:${at}`, tls: files })
+    const client = opened(t, use(connectedEnclaves, { connect: [`127.0.0.1:${at}`], tls: await certificatesIn(files) }))
+    const answers = (enclave: Enclave) => enclave.attest(new Uint8Array(32), 'e0').then(() => true, () => false) // prettier-ignore
+    t.ok(await answers(client))
+    await lay('inside', 'stranger', 'ours')
+    await sleep(6_000)
+    t.ok(await answers(await line('gateway', 'ours', '127.0.0.1', at)), 'a key of another certificate waits for its own')
+    await lay('stranger', 'stranger', 'theirs')
+    for (let tries = 0; tries < 30 && !(await answers(await line('foreign', 'theirs', '127.0.0.1', at))); tries++)
+      await sleep(500)
+    t.ok(await answers(await line('foreign', 'theirs', '127.0.0.1', at)), 'the enclave has the new ones')
+    await refused(await line('gateway', 'ours', '127.0.0.1', at))
+    t.ok(await answers(client), 'a standing connection goes on')
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    await inside(t, { listen: `127.0.0.1:${at}`, tls: files })
+    for (let tries = 0; tries < 30 && !(await answers(client)); tries++) await sleep(500)
+    t.ok(await answers(client), 'the next connection of a gateway has the new ones')
+  })
   if (!hasIpv6) return
   await inside(t, { listen: `[::1]:${port}`, tls: own })
   const { keys } = await (await line('gateway', 'ours', '[::1]')).keys()

@@ -36,8 +36,8 @@ const doors = {
     const own = { ports: [+new URL(url).port], bytes: 1e6, time: 5000, allow: ['127.0.0.1', 'localhost'] }
     const ask = () => openOutside(own)(url, { method: 'POST', headers, body: secret, signal })`,
   line: `const { enclaveClient } = await import(at('enclave/enclave-client.js'))
-    const { ca, cert, key } = {}
-    const ask = () => enclaveClient(new URL(url).host, { ca, cert, key }).handle('chat', { secret }, {}, signal)`,
+    const certificates = { first: {}, watch() {} }
+    const ask = () => enclaveClient(new URL(url).host, certificates).handle('chat', { secret }, {}, signal)`,
   unfenced: `process.removeAllListeners('warning')
     const { request } = await import('node:https')
     const ask = () => new Promise((resolve, reject) =>
