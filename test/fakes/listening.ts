@@ -43,6 +43,9 @@ export const servesGateway = (t: Lasting, gateway: Pick<Gateway, 'server' | 'clo
   return opensHttp(t, gateway.server())
 }
 
+/** In ms: the longest start of a server that a busy machine is allowed. */
+export const comesUpIn = 60_000
+
 /** A port of loopback that was free a moment ago. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from './listening.ts'
+import { comesUpIn, freePort } from './listening.ts'
 
 /** A real PostgreSQL that trusts everybody on this machine. All but `url` and `close` throw when the server is not ours. */
 export interface PostgresServer {
@@ -91,6 +91,13 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
   if (owner) await chown(home, owner.uid, owner.gid)
   const data = join(home, 'data')
   const as = { ...owner, cwd: home }
+  const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const [code] = await once(spawn(join(bin, 'initdb'), init, { ...as, stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')
+  if (code !== 0) {
+    await rm(home, { recursive: true, force: true })
+    throw new Error(`initdb ended with ${code}`)
+  }
+  // Not before the seconds of initdb, in which another process could take the port.
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   let child: ChildProcess | null = null
@@ -109,8 +116,9 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
     child = started
     let output = ''
     started.stderr.on('data', (chunk) => (output = (output + chunk).slice(-2000)))
-    for (let tries = 0; !(await answers(url)); tries++) {
-      if (tries > 300 || started.exitCode !== null) throw new Error(`postgres did not come up: ${output}`)
+    // By time: beside heavy load the first answer may take many seconds.
+    for (const until = performance.now() + comesUpIn; !(await answers(url));) {
+      if (performance.now() > until || started.exitCode !== null) throw new Error(`postgres did not come up: ${output}`)
       await sleep(30)
     }
   }
@@ -131,10 +139,6 @@ export const startPostgres = async ({ steer = false } = {}): Promise<PostgresSer
   }
 
   try {
-    const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-    const made = spawn(join(bin, 'initdb'), init, { ...as, stdio: ['ignore', 'ignore', 'inherit'] })
-    const [code] = await once(made, 'exit')
-    if (code !== 0) throw new Error(`initdb ended with ${code}`)
     await start()
   } catch (fault) {
     await close()

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from './listening.ts'
+import { comesUpIn, freePort } from './listening.ts'
 
 /** A real Redis without persistence. All but `url` and `close` throw when the server is not ours. */
 export interface RedisServer {
@@ -48,8 +48,8 @@ export const startRedis = async ({ steer = false } = {}): Promise<RedisServer | 
     const started = spawn('redis-server', args, { stdio: 'ignore' })
     await once(started, 'spawn')
     child = started
-    for (let tries = 0; !(await answers(port)); tries++) {
-      if (tries > 100 || started.exitCode !== null) throw new Error('redis-server did not come up')
+    for (const until = performance.now() + comesUpIn; !(await answers(port));) {
+      if (performance.now() > until || started.exitCode !== null) throw new Error('redis-server did not come up')
       await sleep(20)
     }
   }
