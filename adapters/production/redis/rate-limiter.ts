@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { plugin } from '../../../core/plugin.ts'
-import { Clock, Log } from '../../../core/ports/platform.ts'
+import { type Alarm, Clock, Log } from '../../../core/ports/platform.ts'
 import { RateLimiter, type Charge, type Concern } from '../../../core/ports/rate-limiter.ts'
 import { timer } from '../../../core/settings.ts'
 import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
@@ -98,6 +98,9 @@ for i = 1, n do
 end
 return left`)
 
+/** In ms: the pause before corrections from a time without Redis are sent. */
+const retryMs = 1_000
+
 const mode = (byDefault: 'open' | 'closed') => v.optional(v.picklist(['open', 'closed']), byDefault)
 
 /** Exact across all processes on one Redis: each step is one script. Without Redis, each concern follows `whenDown`. */
@@ -140,6 +143,34 @@ export default plugin({
           ),
         ],
       ) as Promise<readonly (string | number)[]>
+
+    /** By the names of their windows, which do not refill: corrections that no connection has carried yet. */
+    const owed = new Map<string, Charge>()
+    const owe = (charges: readonly Charge[], missing: readonly number[]): void => {
+      for (const [i, { allowance }] of charges.entries()) {
+        const { name, until = 0 } = allowance
+        if (until > clock.now()) owed.set(name, { allowance, amount: (owed.get(name)?.amount ?? 0) + missing[i]! })
+      }
+      if (owed.size > 0) paying ??= clock.alarm(retryMs, pay)
+    }
+    let paying: Alarm | null = null
+    const pay = (): void => {
+      paying = null
+      const charges = [...owed.values()]
+      owed.clear()
+      void correct(charges, charges.map(({ amount }) => amount)) // prettier-ignore
+    }
+
+    /** The work is done, and an error would help no caller. A correction that was sent and not answered is not sent again. */
+    const correct = async (charges: readonly Charge[], missing: readonly number[]): Promise<number[] | void> => {
+      if (!redis.stands()) return owe(charges, missing)
+      return redis
+        .ask((client) => apply(client, 'settle', charges, missing))
+        .then(
+          (left) => left.map(Number),
+          () => {},
+        )
+    }
 
     return {
       async take(name, most, ttl, concern = 'places') {
@@ -205,18 +236,15 @@ export default plugin({
             if (settled) return
             settled = true
             const missing = amounts.map((amount, i) => (actual[i] ?? amount) - amount)
-            // Without Redis the estimate stays: the work is done, and an error would help no caller.
-            return redis
-              .ask((client) => apply(client, 'settle', charges, missing))
-              .then(
-                (left) => left.map(Number),
-                () => {},
-              )
+            return correct(charges, missing)
           },
         }
       },
 
-      dispose: redis.close,
+      dispose() {
+        paying?.off()
+        redis.close()
+      },
     }
   },
 })

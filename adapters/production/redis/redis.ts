@@ -29,6 +29,8 @@ export interface Redis<F> {
    * the effect of a late answer.
    */
   ask<T>(question: (face: F) => Promise<T>, undo?: (answer: T, face: F) => Promise<unknown>): Promise<T>
+  /** False while Redis is down: a question is not even sent. */
+  stands(): boolean
   close(): void
 }
 
@@ -236,6 +238,7 @@ export const connectRedis = <F>(
       if (!line) throw down()
       return askOver(line, { patience, lose, retire }, question, undo)
     },
+    stands: () => line !== null,
     close() {
       closing.abort()
       line = null

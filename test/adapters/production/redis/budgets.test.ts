@@ -95,6 +95,30 @@ t.test('a share is reported once among all gateways', async (t) => {
   await Promise.all(replicas.map((replica) => replica.dispose()))
 })
 
+t.test('calls that end while Redis is gone are settled once it is back', async (t) => {
+  const [scene] = gateways(1, { gateway: { costPerDay: 0.001 } }, { prefix: `t-${randomUUID()}`, patience: 200 })
+  const fits = (amount: number) => () =>
+    reserve(scene!, amount, 0).then(
+      async (reservation) => (await reservation.cancel(), true),
+      () => false,
+    )
+  await until(fits(0))
+  const held = await Promise.all([reserve(scene!, 400, 0), reserve(scene!, 400, 0)])
+  t.notOk(await fits(300)(), 'the estimates stand')
+  server.pause()
+  await t.rejects(reserve(scene!, 1, 0), Unavailable)
+  await held[0]!.settle({ input: 50, output: 0 }, 'a')
+  await held[1]!.settle({ input: 500, output: 0 }, 'a')
+  server.resume()
+  await until(fits(0))
+  await scene!.clock.pass(1_000)
+  t.ok(await until(fits(450)), 'what they took less is free')
+  t.notOk(await fits(451)(), 'and what they took more is taken')
+  await scene!.clock.pass(5_000)
+  t.same([await fits(450)(), await fits(451)()], [true, false], 'once')
+  await scene!.dispose()
+})
+
 t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and the budget stands', async (t) => {
   const limits = { gateway: { costPerDay: 0.001 } }
   const prefix = `t-${randomUUID()}`
@@ -117,11 +141,13 @@ t.test('Redis gone, slow and back: closed is a 503, open passes uncounted, and t
   await t.resolves(async () => held.settle({ input: 50, output: 0 }, 'a'), 'settling never fails')
   server.resume()
   await until(works(closed!))
-  const left = await reserve(closed!, 300, 0).then(
-    () => 'room',
-    (error: unknown) => error,
-  )
-  t.equal(left, 'room', 'what stood before stands, and what was refused costs nothing')
+  await closed!.clock.pass(1_000)
+  const room = () =>
+    reserve(closed!, 350, 0).then(
+      () => true,
+      () => false,
+    )
+  t.ok(await until(room), 'what stood before stands, refused calls cost nothing, and the settlement comes after')
   await t.rejects(reserve(closed!, 1, 0), { code: 'budget_exceeded' })
 
   await server.stop()
