@@ -35,8 +35,9 @@ const mentions = (row: RowFields, text: string, fields: readonly string[]) =>
     return typeof value === 'string' && value.toLowerCase().includes(text.toLowerCase())
   })
 
-const matches = (id: string, row: RowFields, { where, between, contains, prefix }: Query<RowFields>) =>
+const matches = (id: string, row: RowFields, { where, between, contains, prefix, after }: Query<RowFields>) =>
   (prefix === undefined || id.startsWith(prefix)) &&
+  (after === undefined || compare(id, after) > 0) &&
   holdsFields(row, where) &&
   (!between || isBetween(row[between.field], between.from, between.to)) &&
   (!contains || mentions(row, contains.text, contains.fields))

@@ -32,6 +32,8 @@ export interface Query<T> {
   readonly contains?: { readonly text: string; readonly fields: readonly (keyof T & string)[] }
   /** The prefix of the ids. */
   readonly prefix?: string
+  /** Rows whose ids stand behind this one: pages that each cost the same, where an offset walks over all rows before it. */
+  readonly after?: string
   /** Sorted by this field, ties by id in the same direction; by id when absent. */
   readonly order?: { readonly by: keyof T & string; readonly descending?: boolean }
   /** All matching rows when absent. */
@@ -62,10 +64,7 @@ export interface MetadataStore {
    * row is missing or `when` does not match.
    */
   update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>): Promise<T | null>
-  /**
-   * Adds to counters in one step and returns the sums. A missing row is made, unless `when` is given. Null when the row
-   * is missing or `when` does not match. Usage and quotas depend on it.
-   */
+  /** Adds to counters in one step and gives the sums. Without `when`, a missing row is made; with it, null is as above. */
   add<T>(
     kind: Kind<T>,
     id: string,

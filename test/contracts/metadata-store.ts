@@ -292,6 +292,17 @@ export const metadataStore = proof({
       equal(await found(store, { prefix: '_' }), '')
       equal((await store.list(files, { prefix: '' })).total, 7)
     },
+    'lists ids behind another one': async (fresh) => {
+      const store = await filled(fresh, { a: { user: 'v' }, 'a:1': {}, 'a:2': { user: 'v' }, B: {}, '\u{1F642}': { user: 'v' } })
+      equal(await found(store, { after: '' }), 'B a a:1 a:2 \u{1F642}')
+      equal(await found(store, { after: 'a' }), 'a:1 a:2 \u{1F642}')
+      deepEqual(await ids(store, { after: 'a:1', limit: 1 }), ['a:2'])
+      equal(await found(store, { after: 'a:1', prefix: 'a' }), 'a:2')
+      equal(await found(store, { after: 'B', prefix: 'a:' }), 'a:1 a:2')
+      equal(await found(store, { after: 'a', where: { user: 'v' } }), 'a:2 \u{1F642}')
+      equal(await found(store, { after: '\u{1F642}' }), '')
+      equal((await store.list(files, { after: 'a', limit: 1 })).total, 3)
+    },
     'orders by a field, ties by id in the same direction': async (fresh) => {
       const store = await filled(fresh, {
         b: { created: 10, name: 'x' },
@@ -564,6 +575,9 @@ export const metadataStore = proof({
         const found = rows.filter(({ id }) => id.toLowerCase().startsWith(prefix.toLowerCase()))
         return { rows: found, total: found.length }
       },
+    }),
+    'lists ids behind another one': (right) => ({
+      list: <T>(kind: Kind<T>, { after: _, ...query }: Query<T>) => right.list(kind, query),
     }),
     'orders by a field, ties by id in the same direction': (right) => ({
       async list<T>(kind: Kind<T>, query: Query<T>) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/ports/platform.ts'
 import { type MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
-import { type FileRow, type Owner, files } from './record.ts'
+import { type FileRow, type Owner, everyRow, files } from './record.ts'
 
 /** The file that owns a content hash: a lease while the record is written, and final (null) afterwards. */
 interface Claim {
@@ -58,13 +58,10 @@ export const deduplicating = (rows: MetadataStore, clock: Clock) => {
 
     /** Removes the claims of removed files. */
     async sweep(): Promise<void> {
-      for (let offset = 0; ;) {
-        const { rows: page } = await rows.list(claims, { limit: 500, offset })
-        if (page.length === 0) return
+      for await (const page of everyRow(rows, claims)) {
         for (const { id, row } of page) {
           const over = row.until === null || row.until < clock.now()
-          const gone = over && (await rows.get(files, row.file)) === null && (await rows.remove(claims, id, { ...row }))
-          if (!gone) offset++
+          if (over && (await rows.get(files, row.file)) === null) await rows.remove(claims, id, { ...row })
         }
       }
     },

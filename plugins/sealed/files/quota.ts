@@ -1,7 +1,7 @@
 import { BadRequest } from '../../../core/errors.ts'
 import { type MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import type { Settings } from '../../../core/settings.ts'
-import { files } from './record.ts'
+import { everyRow, files } from './record.ts'
 import { fileSettings } from './settings.ts'
 
 /** Sealed bytes and their files. */
@@ -56,10 +56,7 @@ export const storage = (rows: MetadataStore) => {
     async recount(): Promise<void> {
       const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
       const sums = new Map<string, { bytes: number; files: number }>()
-      for (let offset = 0; ;) {
-        const { rows: page } = await rows.list(files, { limit: 500, offset })
-        if (page.length === 0) break
-        offset += page.length
+      for await (const page of everyRow(rows, files)) {
         for (const { row } of page) {
           const sum = sums.get(row.organization) ?? { bytes: 0, files: 0 }
           sums.set(row.organization, { bytes: sum.bytes + row.file_size, files: sum.files + 1 })

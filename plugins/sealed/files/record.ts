@@ -1,4 +1,4 @@
-import { kind } from '../../../core/ports/metadata-store.ts'
+import { type Kind, type MetadataStore, type Row, kind } from '../../../core/ports/metadata-store.ts'
 
 /** Kinds that a client may reveal for its lists; the gateway never looks into a file. */
 export const fileTypes = ['image', 'document', 'video', 'audio', 'archive', 'general'] as const
@@ -65,6 +65,17 @@ export const files = kind<FileRow>('file', [
   ['organization', 'user', 'rag_status'],
   ['expires_at'],
 ])
+
+/** All rows of a kind by their ids, page by page. */
+export const everyRow = async function* <T>(rows: MetadataStore, of: Kind<T>): AsyncGenerator<readonly Row<T>[]> {
+  for (let after = ''; ;) {
+    const { rows: page } = await rows.list(of, { after, limit: 500, countTo: 1 })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page
+    after = last.id
+  }
+}
 
 /** True for an incognito file whose time is over: it exists for nobody, though its record stays until the sweep. */
 export const isOver = ({ expires_at }: FileRow, now: number): boolean => expires_at != null && expires_at <= now

@@ -48,7 +48,7 @@ export const statement = (schema: string, ...first: readonly Value[]): Statement
     field,
     where,
     // The text contains the kind's name, since PostgreSQL uses a partial index only for a constant.
-    from: (kind, { where: fields, between, contains, prefix }, folding) => {
+    from: (kind, { where: fields, between, contains, prefix, after }, folding) => {
       const parts = [where(fields)]
       if (between?.from !== undefined) parts.push(` and ${field(between.field)} >= ${value(sortKey(between.from))}`)
       if (between?.to !== undefined) parts.push(` and ${field(between.field)} <= ${value(sortKey(between.to))}`)
@@ -56,6 +56,7 @@ export const statement = (schema: string, ...first: readonly Value[]): Statement
         const [low, high] = [value(encodeText(prefix)), value(`${encodeText(prefix)}\u{10ffff}`)]
         parts.push(` and id >= ${low} and id < ${high}`)
       }
+      if (after !== undefined) parts.push(` and id > ${value(encodeText(after))}`)
       if (contains) parts.push(mentions(contains.fields, contains.text, folding))
       return `from ${schema}.rows where kind = '${storedName(kind.name)}'${parts.join('')}`
     },

@@ -45,11 +45,12 @@ const isBetween = (value: unknown, from: unknown, to: unknown): boolean => {
 
 /** True when the query wants the row. */
 export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean => {
-  const { where, between, contains, prefix = '' } = query
+  const { where, between, contains, prefix = '', after } = query
   const text = contains?.text.toLowerCase() ?? ''
   const mentions = (value: unknown) => typeof value === 'string' && value.toLowerCase().includes(text)
   return (
     id.startsWith(prefix) &&
+    (after === undefined || encodeText(id) > encodeText(after)) &&
     holds(row, where) &&
     (between === undefined || isBetween(row[between.field], between.from, between.to)) &&
     (contains === undefined || contains.fields.some((name) => mentions(row[name])))
@@ -57,15 +58,17 @@ export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean
 }
 
 /** The range over the ids of all rows, or of ids with a prefix. */
-const byIds = <T>({ where = {}, between, contains, prefix, order }: Query<T>): IndexRange => {
-  const [first, last] = prefix ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`] : ['-', '+']
-  const isExact = Object.keys(where).length === 0 && !between && !contains
+const byIds = <T>({ where = {}, between, contains, prefix, after, order }: Query<T>): IndexRange => {
+  const [first, last] = prefix
+    ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`]
+    : [after === undefined ? '-' : `(${encodeText(after)}`, '+']
+  const isExact = Object.keys(where).length === 0 && !between && !contains && !(prefix && after)
   return { fields: '', depth: 0, first, last, isExact, isOrdered: !order }
 }
 
 /** The range of an index that a query needs, and how far the index narrows the rows. */
 const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRange; readonly rank: number } => {
-  const { where = {}, between, contains, prefix, order } = query
+  const { where = {}, between, contains, prefix, after, order } = query
   const wanted = Object.keys(where)
   const names = namesOf(fields)
   const unheld = names.findIndex((name) => !wanted.includes(name))
@@ -76,7 +79,7 @@ const rangeOf = <T>(fields: string, query: Query<T>): { readonly range: IndexRan
   const limits = between && between.field === next ? between : undefined
   const lowest = limits && (limits.from === undefined ? lowestValue : sortKey(limits.from))
   const end = limits?.to === undefined ? start.slice(0, -1) : `${start}${sortKey(limits.to)}`
-  const isExact = wanted.length === held && !between === !limits && !contains && !prefix
+  const isExact = wanted.length === held && !between === !limits && !contains && !prefix && after === undefined
   const isOrdered = order ? order.by === next && held === names.length - 1 : held === names.length
   return {
     range: {

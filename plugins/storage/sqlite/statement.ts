@@ -53,9 +53,9 @@ export const where = (fields: object = {}, more: readonly Clause[] = []): Clause
 }
 
 /** An index begins with the field of the range or of the order, and no range of ids is smaller. */
-const isIndexed = <T>({ indexes }: Kind<T>, { between, order, prefix }: Query<T>): boolean => {
+const isIndexed = <T>({ indexes }: Kind<T>, { between, order, prefix, after }: Query<T>): boolean => {
   const field = between?.field ?? order?.by
-  return !prefix && indexes.some(([first]) => first === field)
+  return !prefix && after === undefined && indexes.some(([first]) => first === field)
 }
 
 /**
@@ -63,12 +63,13 @@ const isIndexed = <T>({ indexes }: Kind<T>, { between, order, prefix }: Query<T>
  * expects ten rows of a kind, and so walks all of them in place of an index. The likelihood corrects this.
  */
 export const from = <T>(kind: Kind<T>, query: Query<T>): Clause => {
-  const { where: fields, between, prefix } = query
+  const { where: fields, between, prefix, after } = query
   const isKind = `kind = '${storedName(kind.name)}'`
   const more: Clause[] = []
   if (between?.from !== undefined) more.push({ sql: `${field(between.field)} >= ?`, values: [between.from] })
   if (between?.to !== undefined) more.push({ sql: `${field(between.field)} <= ?`, values: [between.to] })
   if (prefix) more.push({ sql: 'id >= ? and id < ?', values: [prefix, `${prefix}\u{10ffff}`] })
+  if (after !== undefined) more.push({ sql: 'id > ?', values: [after] })
   const { sql, values } = where(fields, more)
   return { sql: `from rows where ${isIndexed(kind, query) ? `likelihood(${isKind}, 0.9)` : isKind}${sql}`, values }
 }

@@ -250,6 +250,31 @@ t.test('an organisation stores as much as its quota, and no file more', async (t
   t.match(sums.rows[0]!.row, { bytes: 0, files: 0 }, 'the sweep counts anew')
 })
 
+t.test('a sweep reads each row of many once, and walks over none to reach a page', async (t) => {
+  const { sweep, rows, up } = house()
+  const { row } = await up({ client_hash: hex('5', 32) })
+  const claims = kind<object>('claim')
+  for (let n = 0; n < 1_200; n++) {
+    await rows.create(files, `file_${n}`, { ...row, file_size: 1, client_hash: null })
+    await rows.create(claims, `acme/anna/${n}`, { file: n < 600 ? `file_${n}` : 'gone', until: null })
+  }
+  const list = rows.list.bind(rows)
+  const given = new Map<string, number>()
+  t.intercept(rows, 'list', {
+    value: async (...[of, query]: Parameters<typeof list>) => {
+      t.equal(query.offset ?? 0, 0)
+      const page = await list(of, query)
+      if (query.after !== undefined) given.set(of.name, (given.get(of.name) ?? 0) + page.rows.length)
+      return page
+    },
+  })
+  await sweep.now()
+  t.same([given.get('file'), given.get('claim')], [1_201, 1_201])
+  t.equal((await list(claims, {})).total, 601, 'claims of files that are gone')
+  const [stored] = (await list(kind<object>('stored'), {})).rows
+  t.match(stored!.row, { bytes: 1_200 + row.file_size, files: 1_201 })
+})
+
 t.test('a hash whose upload was abandoned is free when its lease is over', async (t) => {
   const { clock, rows, up } = house()
   const claims = deduplicating(rows, clock)
