@@ -293,7 +293,13 @@ export const metadataStore = proof({
       equal((await store.list(files, { prefix: '' })).total, 7)
     },
     'lists ids behind another one': async (fresh) => {
-      const store = await filled(fresh, { a: { user: 'v' }, 'a:1': {}, 'a:2': { user: 'v' }, B: {}, '\u{1F642}': { user: 'v' } })
+      const store = await filled(fresh, {
+        a: { user: 'v' },
+        'a:1': {},
+        'a:2': { user: 'v' },
+        B: {},
+        '\u{1F642}': { user: 'v' },
+      })
       equal(await found(store, { after: '' }), 'B a a:1 a:2 \u{1F642}')
       equal(await found(store, { after: 'a' }), 'a:1 a:2 \u{1F642}')
       deepEqual(await ids(store, { after: 'a:1', limit: 1 }), ['a:2'])

@@ -1,10 +1,16 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import type { Tls } from './enclave-client.ts'
 
 /** In ms: the pause between two looks at the files. */
 const lookMs = 5_000
+
+/** In PEM. Both sides prove themselves with certificates of this authority. */
+interface Tls {
+  readonly ca: Buffer
+  readonly cert: Buffer
+  readonly key: Buffer
+}
 
 /** Certificates whose files may be renewed while the process runs. */
 export interface Certificates {
@@ -19,11 +25,9 @@ export const certificatesIn = async (files: Readonly<Record<keyof Tls, string>>)
     return { ca, cert, key }
   }
   const uses = new Set<(tls: Tls) => void>()
+  const renew = (tls: Tls): void => void (createSecureContext({ ...tls }) && uses.forEach((use) => use(tls)))
   // Half of a pair makes no context, and the other half calls again.
-  const look = () =>
-    void read()
-      .then((tls) => createSecureContext({ ...tls }) && uses.forEach((use) => use(tls)))
-      .catch(() => {})
+  const look = () => read().then(renew).catch(Boolean)
   return {
     first: await read(),
     watch(renewed) {

@@ -25,13 +25,6 @@ import type { SendAside, EnclaveQuestion } from './file-rpc.ts'
 
 const answering = lazy(() => import('./file-rpc.ts'))
 
-/** In PEM. Both sides prove themselves with certificates of this authority. */
-export interface Tls {
-  readonly ca: Buffer
-  readonly cert: Buffer
-  readonly key: Buffer
-}
-
 /** The facts of a refusal beside its message. */
 interface RefusalFacts {
   readonly validator: Record<string, string> | null

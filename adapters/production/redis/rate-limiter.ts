@@ -158,18 +158,15 @@ export default plugin({
       paying = null
       const charges = [...owed.values()]
       owed.clear()
-      void correct(charges, charges.map(({ amount }) => amount)) // prettier-ignore
+      const missing = charges.map(({ amount }) => amount)
+      void correct(charges, missing)
     }
 
     /** The work is done, and an error would help no caller. A correction that was sent and not answered is not sent again. */
     const correct = async (charges: readonly Charge[], missing: readonly number[]): Promise<number[] | void> => {
       if (!redis.stands()) return owe(charges, missing)
-      return redis
-        .ask((client) => apply(client, 'settle', charges, missing))
-        .then(
-          (left) => left.map(Number),
-          () => {},
-        )
+      const left = await redis.ask((client) => apply(client, 'settle', charges, missing)).catch(() => null)
+      return left?.map(Number)
     }
 
     return {

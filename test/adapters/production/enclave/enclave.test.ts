@@ -300,7 +300,10 @@ t.test('over TCP both sides prove themselves', { skip: withoutOpenssl }, async (
     t.ok(await answers(client))
     await lay('inside', 'stranger', 'ours')
     await sleep(6_000)
-    t.ok(await answers(await line('gateway', 'ours', '127.0.0.1', at)), 'a key of another certificate waits for its own')
+    t.ok(
+      await answers(await line('gateway', 'ours', '127.0.0.1', at)),
+      'a key of another certificate waits for its own',
+    )
     await lay('stranger', 'stranger', 'theirs')
     for (let tries = 0; tries < 30 && !(await answers(await line('foreign', 'theirs', '127.0.0.1', at))); tries++)
       await sleep(500)

@@ -11,7 +11,9 @@ const opened = (t: Test) => {
     return timer
   }
   t.intercept(globalThis, 'setTimeout', { value: setTimer })
-  t.intercept(globalThis, 'clearTimeout', { value: (timer: object) => (timers = timers.filter((one) => one !== timer)) })
+  t.intercept(globalThis, 'clearTimeout', {
+    value: (timer: object) => (timers = timers.filter((one) => one !== timer)),
+  })
   const pass = (ms: number) => {
     now += ms
     const due = timers.filter(({ at }) => at <= now)
@@ -26,23 +28,29 @@ const opened = (t: Test) => {
 
 const away = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
 
-t.test('a store that is away for a minute makes a line in ten seconds, and none of its faults goes uncounted', async (t) => {
-  const { log, written, pass } = opened(t)
-  const lines: Record<string, unknown>[] = []
-  for (let n = 0; n < 6_000; n++) {
-    log.error('fault', { request: `r${n}`, route: 'GET /v1/models', status: 503 }, away)
-    pass(10)
-  }
-  lines.push(...written())
-  t.ok(lines.length < 10, `${lines.length} lines`)
-  t.match(lines[0], { request: 'r0', cause: [{ code: 'ECONNREFUSED' }], more: undefined }, 'the first at once')
-  pass(20_000)
-  lines.push(...written())
-  t.equal(lines.at(-1)!['request'], 'r5999', 'the last one has a line')
-  t.equal(lines.reduce((sum, { more = 0 }) => sum + 1 + Number(more), 0), 6_000)
-  log.error('fault', { request: 'later', route: 'GET /v1/models', status: 503 }, away)
-  t.match(written(), [{ request: 'later' }], 'a later outage begins anew')
-})
+t.test(
+  'a store that is away for a minute makes a line in ten seconds, and none of its faults goes uncounted',
+  async (t) => {
+    const { log, written, pass } = opened(t)
+    const lines: Record<string, unknown>[] = []
+    for (let n = 0; n < 6_000; n++) {
+      log.error('fault', { request: `r${n}`, route: 'GET /v1/models', status: 503 }, away)
+      pass(10)
+    }
+    lines.push(...written())
+    t.ok(lines.length < 10, `${lines.length} lines`)
+    t.match(lines[0], { request: 'r0', cause: [{ code: 'ECONNREFUSED' }], more: undefined }, 'the first at once')
+    pass(20_000)
+    lines.push(...written())
+    t.equal(lines.at(-1)!['request'], 'r5999', 'the last one has a line')
+    t.equal(
+      lines.reduce((sum, { more = 0 }) => sum + 1 + Number(more), 0),
+      6_000,
+    )
+    log.error('fault', { request: 'later', route: 'GET /v1/models', status: 503 }, away)
+    t.match(written(), [{ request: 'later' }], 'a later outage begins anew')
+  },
+)
 
 t.test('errors that differ by more than their request have a line each', async (t) => {
   const { log, written } = opened(t)
