@@ -58,11 +58,9 @@ export const deduplicating = (rows: MetadataStore, clock: Clock) => {
 
     /** Removes the claims of removed files. */
     async sweep(): Promise<void> {
-      for await (const page of everyRow(rows, claims)) {
-        for (const { id, row } of page) {
-          const over = row.until === null || row.until < clock.now()
-          if (over && (await rows.get(files, row.file)) === null) await rows.remove(claims, id, { ...row })
-        }
+      for await (const { id, row } of everyRow(rows, claims)) {
+        const over = row.until === null || row.until < clock.now()
+        if (over && (await rows.get(files, row.file)) === null) await rows.remove(claims, id, { ...row })
       }
     },
   }

@@ -56,11 +56,9 @@ export const storage = (rows: MetadataStore) => {
     async recount(): Promise<void> {
       const before = new Map((await rows.list(stored, {})).rows.map(({ id, row }) => [id, row]))
       const sums = new Map<string, { bytes: number; files: number }>()
-      for await (const page of everyRow(rows, files)) {
-        for (const { row } of page) {
-          const sum = sums.get(row.organization) ?? { bytes: 0, files: 0 }
-          sums.set(row.organization, { bytes: sum.bytes + row.file_size, files: sum.files + 1 })
-        }
+      for await (const { row } of everyRow(rows, files)) {
+        const sum = sums.get(row.organization) ?? { bytes: 0, files: 0 }
+        sums.set(row.organization, { bytes: sum.bytes + row.file_size, files: sum.files + 1 })
       }
       for (const organization of new Set([...before.keys(), ...sums.keys()])) {
         const was = before.get(organization) ?? { bytes: 0, files: 0 }

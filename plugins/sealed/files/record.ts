@@ -66,14 +66,12 @@ export const files = kind<FileRow>('file', [
   ['expires_at'],
 ])
 
-/** All rows of a kind by their ids, page by page. */
-export const everyRow = async function* <T>(rows: MetadataStore, of: Kind<T>): AsyncGenerator<readonly Row<T>[]> {
-  for (let after = ''; ;) {
-    const { rows: page } = await rows.list(of, { after, limit: 500, countTo: 1 })
-    const last = page.at(-1)
-    if (last === undefined) return
-    yield page
-    after = last.id
+/** All rows of a kind by their ids, which are read page by page. */
+export const everyRow = async function* <T>(rows: MetadataStore, of: Kind<T>): AsyncGenerator<Row<T>> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: readonly Row<T>[] = (await rows.list(of, { after, limit: 500, countTo: 1 })).rows
+    yield* page
+    after = page.at(-1)?.id
   }
 }
 

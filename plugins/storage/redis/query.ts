@@ -59,9 +59,8 @@ export const matches = <T>(id: string, row: RowFields, query: Query<T>): boolean
 
 /** The range over the ids of all rows, or of ids with a prefix. */
 const byIds = <T>({ where = {}, between, contains, prefix, after, order }: Query<T>): IndexRange => {
-  const [first, last] = prefix
-    ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`]
-    : [after === undefined ? '-' : `(${encodeText(after)}`, '+']
+  const behind = after === undefined ? '-' : `(${encodeText(after)}`
+  const [first, last] = prefix ? [`[${encodeText(prefix)}`, `(${encodeText(prefix)}\u{10ffff}`] : [behind, '+']
   const isExact = Object.keys(where).length === 0 && !between && !contains && !(prefix && after)
   return { fields: '', depth: 0, first, last, isExact, isOrdered: !order }
 }
