@@ -20,15 +20,17 @@ export interface Port<T, Many extends boolean = boolean> {
 /** Required members of a part by their kinds; a list names the only words that a member may be. */
 export type Members = Readonly<Record<string, 'text' | 'function' | 'list' | 'schema' | readonly string[]>>
 
-const nothing: Members = {}
+/** Members that are functions. */
+export const functions = (...names: readonly string[]): Members =>
+  Object.fromEntries(names.map((name) => [name, 'function'] as const))
 
 /** A port that exactly one plugin fills. */
-export const one = <T>(name: string, members = nothing): Port<T, false> => {
+export const one = <T>(name: string, members: Members = {}): Port<T, false> => {
   return { name, key: Symbol(name), many: false, members }
 }
 
 /** A port that any number of plugins share. */
-export const many = <T>(name: string, members = nothing): Port<T, true> => {
+export const many = <T>(name: string, members: Members = {}): Port<T, true> => {
   return { name, key: Symbol(name), many: true, members }
 }
 

@@ -86,10 +86,10 @@ const fits = (member: unknown, wanted: Members[string]): boolean =>
 
 /** What a made part lacks of its port; null when it lacks nothing. */
 const misfitOf = (part: unknown, { name, members }: Port<unknown>): string | null => {
+  if (part instanceof Promise) return `create gives a promise; expected the ${name} itself`
   const required = Object.entries(members)
   if (required.length === 0) return null
   if (typeof part !== 'object' || part === null) return `create gives no ${name}; expected an object`
-  if (part instanceof Promise) return `create gives a promise; expected the ${name} itself`
   const wrong = required.find(([member, wanted]) => !fits((part as Members)[member], wanted))
   if (wrong === undefined) return null
   const [member, wanted] = wrong

@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 
 /** The first and the last byte, both inclusive; without `end`, up to the end of the file. */
 export interface Range {
@@ -34,9 +34,4 @@ export interface BlobStore {
 }
 
 /** All processes of a gateway share one store: a file written by one process is read by another. */
-export const BlobStore = one<BlobStore>('BlobStore', {
-  put: 'function',
-  get: 'function',
-  remove: 'function',
-  list: 'function',
-})
+export const BlobStore = one<BlobStore>('BlobStore', functions('put', 'get', 'remove', 'list'))

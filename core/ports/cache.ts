@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 
 /**
  * Short-lived copies of recoverable data. No limit and no access decision depends on a cache, and a cache holds no text
@@ -15,4 +15,4 @@ export interface Cache {
 }
 
 /** One cache serves all parts; each part puts its own prefix before its keys. */
-export const Cache = one<Cache>('Cache')
+export const Cache = one<Cache>('Cache', functions('get', 'set', 'remove'))

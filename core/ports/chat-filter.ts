@@ -1,4 +1,4 @@
-import { many } from '../container.ts'
+import { functions, many } from '../container.ts'
 import type { GuardedCall } from './guard.ts'
 import type { Chunk, Whole } from './upstream.ts'
 
@@ -20,7 +20,7 @@ export interface ChatFilter {
 }
 
 /** Requests pass the filters in their order, answers in reverse. */
-export const ChatFilter = many<ChatFilter>('ChatFilter')
+export const ChatFilter = many<ChatFilter>('ChatFilter', functions('begin'))
 
 /** The way through all filters; null where none looks at the chat. */
 export const passageThrough = (filters: readonly ChatFilter[], call: GuardedCall): Passage | null => {

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts'
-import { many } from '../container.ts'
+import { functions, many } from '../container.ts'
 import type { Budgets } from '../settings.ts'
 
 /** A credential that was found, ready for use. */
@@ -18,7 +18,7 @@ export interface Credentials {
 }
 
 /** The keys of the gateway itself are no part of this port. */
-export const Credentials = many<Credentials>('Credentials')
+export const Credentials = many<Credentials>('Credentials', functions('takes', 'find'))
 
 /** A team that stands in no configuration. */
 export interface KeptTeam {
@@ -34,4 +34,4 @@ export interface KeptTeams {
 }
 
 /** The port of kept teams. */
-export const KeptTeams = many<KeptTeams>('KeptTeams')
+export const KeptTeams = many<KeptTeams>('KeptTeams', functions('find'))

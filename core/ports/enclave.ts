@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 import type { BackendProof } from './backend-evidence.ts'
 import type { ModelSettings } from '../settings.ts'
 import type { Usage } from './upstream.ts'
@@ -179,9 +179,4 @@ export interface Enclave {
   dispose?(): Promise<void> | void
 }
 
-export const Enclave = one<Enclave>('Enclave', {
-  keys: 'function',
-  attest: 'function',
-  models: 'function',
-  handle: 'function',
-})
+export const Enclave = one<Enclave>('Enclave', functions('keys', 'attest', 'models', 'handle'))

@@ -1,4 +1,4 @@
-import { many } from '../container.ts'
+import { functions, many } from '../container.ts'
 import type { AnyRoute } from '../http/route.ts'
 import type { Served } from './surface.ts'
 import type { Settings } from '../settings.ts'
@@ -16,4 +16,4 @@ export interface Front {
 }
 
 /** A gateway without a front serves its surfaces alone. */
-export const Front = many<Front>('Front')
+export const Front = many<Front>('Front', functions('routes', 'documented', 'lost'))

@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 
 /** The counts of calls. */
 export interface Counts {
@@ -52,4 +52,4 @@ export interface Ledger {
 }
 
 /** A gateway without a ledger counts for limits alone. */
-export const Ledger = one<Ledger>('Ledger')
+export const Ledger = one<Ledger>('Ledger', functions('open', 'settle', 'keep', 'cancel'))

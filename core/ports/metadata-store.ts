@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 
 /** A family of rows. `T` exists only in the type. A store keeps an index for each list of fields. */
 export interface Kind<T> {
@@ -148,11 +148,7 @@ export interface Reports {
 }
 
 /** All processes of a gateway share one store, so a row decides between them. */
-export const MetadataStore = one<MetadataStore>('MetadataStore', {
-  get: 'function',
-  create: 'function',
-  update: 'function',
-  add: 'function',
-  remove: 'function',
-  list: 'function',
-})
+export const MetadataStore = one<MetadataStore>(
+  'MetadataStore',
+  functions('get', 'create', 'update', 'add', 'remove', 'list'),
+)

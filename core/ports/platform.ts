@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 
 /** The time of a process; tests supply their own. */
 export interface Clock {
@@ -114,8 +114,8 @@ export interface Log {
 }
 
 /** Most waits go through this clock, so that tests can turn it forward. */
-export const Clock = one<Clock>('Clock')
-export const Random = one<Random>('Random')
+export const Clock = one<Clock>('Clock', functions('now', 'sleep', 'alarm'))
+export const Random = one<Random>('Random', functions('bytes', 'fraction'))
 /** Plugins get a door from here, and never use the platform's own `fetch`. */
-export const Fetch = one<Fetch>('Fetch')
-export const Log = one<Log>('Log')
+export const Fetch = one<Fetch>('Fetch', functions('upstream', 'outside'))
+export const Log = one<Log>('Log', functions('info', 'warn', 'error'))

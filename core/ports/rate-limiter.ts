@@ -1,4 +1,4 @@
-import { one } from '../container.ts'
+import { functions, one } from '../container.ts'
 import type { Soon } from './soon.ts'
 
 /** A taken place, such as the slot of a running request. */
@@ -76,4 +76,4 @@ export interface RateLimiter {
 }
 
 /** The store of the limiter decides how far a limit reaches: one process, or all replicas. */
-export const RateLimiter = one<RateLimiter>('RateLimiter')
+export const RateLimiter = one<RateLimiter>('RateLimiter', functions('take', 'spend'))

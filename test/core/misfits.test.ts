@@ -3,7 +3,13 @@ import * as v from 'valibot'
 import { memory } from '../../adapters/memory/index.ts'
 import { createGateway } from '../../core/gateway.ts'
 import { type AnyPlugin, plugin, use } from '../../core/plugin.ts'
+import { ChatFilter } from '../../core/ports/chat-filter.ts'
+import { Credentials } from '../../core/ports/credentials.ts'
 import { Guard } from '../../core/ports/guard.ts'
+import { Ledger } from '../../core/ports/ledger.ts'
+import { Observer } from '../../core/ports/observer.ts'
+import { Log } from '../../core/ports/platform.ts'
+import { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Tool } from '../../core/ports/tool.ts'
 import openai from '../../plugins/providers/openai.ts'
 import vllm from '../../plugins/providers/vllm.ts'
@@ -75,6 +81,23 @@ t.test('a part is looked at when it is made', (t) => {
   t.equal(made(Tool, { ...tool, params: {} }), 'own: params of its Tool is wrong; expected a schema of valibot')
   t.equal(made(Tool, null), 'own: create gives no Tool; expected an object')
   t.equal(made(Tool, Promise.resolve(tool)), 'own: create gives a promise; expected the Tool itself')
+  t.end()
+})
+
+t.test('the parts that serve each request are looked at too, and none is a promise', (t) => {
+  const ports: readonly (readonly [port: { readonly name: string }, member: string])[] = [
+    [ChatFilter, 'begin'],
+    [Credentials, 'takes'],
+    [Ledger, 'open'],
+    [Log, 'info'],
+    [RateLimiter, 'take'],
+  ]
+  const made = (port: unknown, part: unknown) =>
+    refusalOf(() => use({ port, name: 'own', create: () => part } as AnyPlugin).make(() => ({}) as never))
+  for (const [port, member] of ports)
+    t.equal(made(port, {}), `own: ${member} of its ${port.name} is missing; expected a function`)
+  t.equal(made(Observer, Promise.resolve({})), 'own: create gives a promise; expected the Observer itself')
+  t.equal(made(Observer, {}), 'nothing', 'each hook of an observer may be absent')
   t.end()
 })
 
