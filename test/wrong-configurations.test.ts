@@ -1,6 +1,7 @@
 import './fakes/unwatched.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { bootGateway } from '../adapters/production/commands/boot-gateway.ts'
@@ -21,12 +22,13 @@ const env = {
 }
 
 const write = (configuration: object) => writeFile(file, JSON.stringify(configuration, null, 1))
-/** The name of the file is a matter of where it lies. */
+/** Names of files depend on where they lie. */
 const plain = (text: string) =>
   text
     .replaceAll(`${file}:`, '')
     .replaceAll('sealgate.json:', '')
     .replaceAll(at, '')
+    .replaceAll(process.cwd(), '')
     .replace(/\n1 fault$/, '')
 
 const checked = async (): Promise<string> => {
@@ -81,6 +83,18 @@ t.test('check, start and reload refuse a wrong plugin with the same sentence', a
     await writeFile(path, text)
     await expectSame(t, name, place(path), sentence)
   }
+})
+
+t.test('a tool that TypeScript compiled to CommonJS is taken', async (t) => {
+  const [plugin, tool, valibot] = ['../core/plugin.ts', '../core/ports/tool.ts', 'valibot'].map((name) =>
+    JSON.stringify(fileURLToPath(import.meta.resolve(name.replace('.ts', import.meta.url.slice(-3))))),
+  )
+  const part = `{ name: 'own', description: 'D', kind: 'simple', params: require(${valibot}).object({}), async run() {} }`
+  const compiled = `Object.defineProperty(exports, '__esModule', { value: true })
+exports.default = require(${plugin}).plugin({ port: require(${tool}).Tool, name: 'own', create: () => (${part}) })`
+  const path = join(at, 'compiled.cjs')
+  await writeFile(path, compiled)
+  await expectSame(t, 'compiled', { ...soundConfiguration, tools: { [path]: {} } }, 'no faults')
 })
 
 const many = (count: number, named: (at: number) => readonly [string, unknown]): object =>

@@ -17,24 +17,26 @@ const ending = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
  * name.
  */
 export const loadPlugin = async (family: Family, name: string): Promise<AnyPlugin> => {
-  const from = name.includes('/') ? foreign(name) : own(family, name)
-  const found: unknown = ((await import(from).catch((cause: unknown) => unloaded(name, cause))) as Module).default
+  const { default: given } = await moduleOf(family, name).catch((cause: unknown) => unloaded(name, cause))
+  const found = isPlugin(given) ? given : (given as Module | null | undefined)?.default
   if (!isPlugin(found))
     throw new Error(`${name} does not export a plugin by default; write export default plugin({ … })`)
   return found
 }
 
+/** TypeScript's CommonJS has the default export inside of Node's own. */
 interface Module {
   readonly default?: unknown
 }
 
-/** The message of a syntax error names no file, and that of a missing file is long. */
+const moduleOf = async (family: Family, name: string): Promise<Module> =>
+  import(name.includes('/') ? foreign(name) : own(family, name))
+
+/** The message of a syntax error names no file, and that of a missing module also names a file of this package. */
 const unloaded = (name: string, cause: unknown): never => {
-  const { code, message } = cause as NodeJS.ErrnoException
   if (!name.includes('/')) throw cause
-  const reason =
-    code === 'ERR_MODULE_NOT_FOUND' ? 'is not found, or a module that it imports is not' : `can't be loaded: ${message}`
-  throw new Error(`${name} ${reason}`, { cause })
+  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split(' imported from ')
+  throw new Error(`${name} can't be loaded: ${reason}`, { cause })
 }
 
 /** The ending is that of this file: `.ts` in the sources, `.js` in the compiled package. */
