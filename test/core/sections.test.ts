@@ -7,7 +7,7 @@ import { route } from '../../core/http/route.ts'
 import { plugin, use } from '../../core/plugin.ts'
 import { section } from '../../core/ports/section.ts'
 import { Surface } from '../../core/ports/surface.ts'
-import { Settings, type SettingsInput } from '../../core/settings.ts'
+import { Settings, type SettingsInput } from '../../plugins/surfaces/shared/own-surface.ts'
 
 const lamp = section(
   'lamp',

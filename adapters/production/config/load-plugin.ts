@@ -25,9 +25,7 @@ export const loadPlugin = async (family: Family, name: string): Promise<AnyPlugi
 }
 
 /** TypeScript's CommonJS has the default export inside of Node's own. */
-interface Module {
-  readonly default?: unknown
-}
+type Module = { readonly default?: unknown }
 
 const moduleOf = async (family: Family, name: string): Promise<Module> =>
   import(name.includes('/') ? foreign(name) : own(family, name))

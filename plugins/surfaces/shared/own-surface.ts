@@ -12,6 +12,6 @@ export { type Broken, type Quiet, type Reply, type ServerEvent } from '../../../
 export { bytes, data, events, json, refused, text } from '../../../core/http/reply.ts'
 export { type Access, type AnyRoute, type Body, type Bound, type Params } from '../../../core/http/route.ts'
 export { type Render, type Request, type Route, route } from '../../../core/http/route.ts'
-export { type SpokenEvents, type WholeAnswer } from './answer-chat.ts'
+export { Settings, type SettingsInput } from '../../../core/settings.ts'
 export type { DialectChat } from './dialect-chat.ts'
-export { chatNeeds, streamedAnswer, wholeAnswer } from './answer-chat.ts'
+export { type SpokenEvents, type WholeAnswer, chatNeeds, streamedAnswer, wholeAnswer } from './answer-chat.ts'
