@@ -1,5 +1,5 @@
 /** The formats whose heads are read here, without a library and without decoding a pixel. */
-export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'bmp' | 'tiff'
+export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'bmp' | 'tiff' | 'other'
 
 /** What the head of an image says. A forged head may say anything, so these are claims. */
 export interface ImageHead {
@@ -16,14 +16,20 @@ export interface ImageHead {
 /** The head of an image, unturned; null for an unknown format, and for an image that is cut off within its head. */
 export const imageHeadOf = (bytes: Uint8Array): ImageHead | null => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  try {
-    for (const [format, read] of readers) {
+  return unlessCut(() => {
+    for (const [format, read] of Object.entries(readers)) {
       const found = read(view)
-      if (found !== null) return { format, orientation: 1, pages: 1, ...found }
+      if (found !== null) return { format: format as ImageFormat, orientation: 1, pages: 1, ...found }
     }
     return null
+  }, null)
+}
+
+const unlessCut = <T>(read: () => T, cut: T): T => {
+  try {
+    return read()
   } catch (error) {
-    if (error instanceof RangeError) return null
+    if (error instanceof RangeError) return cut
     throw error
   }
 }
@@ -35,7 +41,7 @@ const word = (view: DataView, at: number, length = 4) =>
 
 const png = (view: DataView): Found | null =>
   word(view, 0, 8) === '\x89PNG\r\n\x1a\n' && word(view, 12) === 'IHDR'
-    ? { width: view.getUint32(16), height: view.getUint32(20) }
+    ? { width: view.getUint32(16), height: view.getUint32(20), orientation: turnIn(view, 8, false) }
     : null
 
 const gif = (view: DataView): Found | null =>
@@ -66,7 +72,7 @@ const webp = (view: DataView): Found | null => {
     }
     case 'VP8X': {
       const three = (at: number) => view.getUint16(at, true) + view.getUint8(at + 2) * 65536
-      return { width: three(24) + 1, height: three(27) + 1 }
+      return { width: three(24) + 1, height: three(27) + 1, orientation: turnIn(view, 12, true) }
     }
     default:
       return null
@@ -103,14 +109,24 @@ const tiff = (view: DataView): Found | null => {
   return { ...taggedIn(first), pages: 1 + seen.size }
 }
 
+/** BigTIFF, HEIC and AVIF, which nothing here draws. */
+const other = (view: DataView): Found | null =>
+  /^(?:II\+\0|MM\0\+|[^]{4}ftyp(?:avi[fs]|hei[cmsx]|hev[cmsx]|mi[af]1|msf1))/.test(word(view, 0, 12)) ? noSize : null
+
+const noSize = { width: 0, height: 0 } as const
+
 /** A photo whose Exif is broken counts as upright. */
-const turnOf = (view: DataView, at: number): number => {
-  try {
-    return taggedIn(directoryOf(view, at)).orientation
-  } catch (error) {
-    if (error instanceof RangeError) return 1
-    throw error
+const turnOf = (view: DataView, at: number): number => unlessCut(() => taggedIn(directoryOf(view, at)).orientation, 1)
+
+/** The turn in the Exif of a PNG, or of a WebP, which counts in little order; 1 without Exif. */
+const turnIn = (view: DataView, first: number, little: boolean): number => {
+  for (let at = first, length = 0; at + 12 <= view.byteLength; at += 8 + length + (little ? length & 1 : 4)) {
+    length = view.getUint32(little ? at + 4 : at, little)
+    // The numbers are the names `EXIF` and `eXIf`.
+    if (view.getUint32(little ? at : at + 4) === (little ? 0x45584946 : 0x65584966))
+      return turnOf(view, at + (word(view, at + 8, 6) === 'Exif\0\0' ? 14 : 8))
   }
+  return 1
 }
 
 export interface Directory {
@@ -159,11 +175,4 @@ const taggedIn = (directory: Directory) => {
   }
 }
 
-const readers: readonly (readonly [ImageFormat, (view: DataView) => Found | null])[] = [
-  ['png', png],
-  ['jpeg', jpeg],
-  ['webp', webp],
-  ['gif', gif],
-  ['bmp', bmp],
-  ['tiff', tiff],
-]
+const readers = { png, jpeg, webp, gif, bmp, tiff, other }

@@ -14,6 +14,8 @@ const mostPixels = 40_000_000
  */
 export const openImage = (bytes: Uint8Array): Image => {
   const head = imageHeadOf(bytes)
+  if (head?.format === 'other')
+    throw new Unreadable({ validator: { format: 'Expected a PNG, JPEG, WebP, GIF, BMP or TIFF' } })
   if (head === null || !(head.width > 0 && head.height > 0)) throw new Unreadable()
   if (head.width * head.height > mostPixels) throw new Unreadable()
   return { ...head, bytes, ...(head.orientation >= 5 && { width: head.height, height: head.width }) }

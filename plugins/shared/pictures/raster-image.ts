@@ -33,17 +33,14 @@ export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSi
   const most = width * height * channels
   const scale = image.orientation < 5 ? `scale=${width}:${height}` : `scale=${height}:${width}`
   const wide = image.format === 'tiff' ? widened(image.bytes, wish.page ?? 1) : null
+  const filters = [...(wide === null ? [] : [wide.filter]), scale, turns[image.orientation - 1], onWhite]
   const given = [
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-threads', '1', '-filter_complex_threads', '1'],
     ...['-protocol_whitelist', 'pipe', '-f', `${image.format}_pipe`, '-frame_size', `${image.bytes.length}`],
     ...['-max_pixels', `${mostPixels}`, '-noautorotate'],
     ...(image.format === 'tiff' ? ['-page', `${wish.page ?? 1}`] : []),
     ...['-i', 'pipe:0', '-frames:v', '1', '-an', '-sn', '-dn'],
-    ...[
-      '-filter_complex',
-      [...(wide === null ? [] : [wide.filter]), scale, ...(turns[image.orientation] ?? []), onWhite].join(','),
-    ],
-    ...['-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
+    ...['-filter_complex', filters.join(','), '-f', 'rawvideo', '-pix_fmt', format, 'pipe:1'],
   ]
   const bytes = await runDecoder({ program: 'ffmpeg', given, input: wide?.bytes ?? image.bytes, most }, signal)
   if (bytes.length !== most) throw new Unreadable()
@@ -54,17 +51,8 @@ export const drawImage = async (image: Image, wish: DrawOptions, signal: AbortSi
 const mostPixels = 44_000_000
 
 /** Filters of ffmpeg by the orientation's number in Exif, from 1 to 8. */
-const turns: readonly (readonly string[])[] = [
-  [],
-  [],
-  ['hflip'],
-  ['hflip', 'vflip'],
-  ['vflip'],
-  ['transpose=cclock_flip'],
-  ['transpose=clock'],
-  ['transpose=clock_flip'],
-  ['transpose=cclock'],
-]
+const turns =
+  'null hflip hflip,vflip vflip transpose=cclock_flip transpose=clock transpose=clock_flip transpose=cclock'.split(' ')
 
 /** Lays the picture on white: the colour of a transparent pixel has no meaning. */
 const onWhite =
@@ -78,20 +66,21 @@ const fittedSize = ({ width, height }: Image, { longest, enlarge = false }: Draw
   return { width: side(width), height: side(height) }
 }
 
-const tags = { compression: 259, tileWidth: 322, sampleFormat: 339 } as const
+const tags = { colours: 262, compression: 259, tileWidth: 322, sampleFormat: 339 } as const
 
 /** By their numbers in TIFF: none, the three codes of fax, LZW, both numbers of Deflate, and PackBits. */
 const compressions: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32946, 32773])
 
 const unsigned = 1
 
-/** Throws Unreadable for a page that the decoder would draw blank: tiles, JPEG within TIFF, or signed or broken numbers. */
+/** Throws Unreadable for a page that the decoder draws blank or not: tiles, JPEG, colours from 8 on (L*a*b*), odd numbers. */
 const expectKnownForm = (bytes: Uint8Array, page: number): void => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const directory = directoryOfPage(view, page)
   const numbers = numbersIn(directory)
   const isKnown =
     !numbers.has(tags.tileWidth) &&
+    (numbers.get(tags.colours) ?? 0) < 8 &&
     compressions.has(numbers.get(tags.compression) ?? 1) &&
     sampleFormatOf(view, directory) === unsigned
   if (!isKnown) throw new Unreadable({ validator: { format: sentence } })
@@ -110,4 +99,4 @@ const sampleFormatOf = (view: DataView, { entries, little }: Directory): number 
 }
 
 const sentence =
-  'Expected a TIFF of strips with whole numbers, plain or packed by LZW, Deflate, PackBits or fax. Save the picture as PNG.'
+  'Expected a TIFF of strips with whole numbers in grey, RGB or CMYK, plain or packed by LZW, Deflate, PackBits or fax. Save the picture as PNG.'

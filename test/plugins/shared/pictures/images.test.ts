@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { Unconfigured, Unreadable } from '../../../../core/errors.ts'
+import { kindOf } from '../../../../plugins/readers/shared/file-kind.ts'
 import { openImage } from '../../../../plugins/shared/pictures/image.ts'
 import { readImage, readPictures } from '../../../../plugins/shared/pictures/ocr.ts'
 import { drawImage } from '../../../../plugins/shared/pictures/raster-image.ts'
@@ -33,6 +34,8 @@ const heads = {
   'order.gif': ['gif', 841, 218, 1, 1],
   'order.bmp': ['bmp', 841, 218, 1, 1],
   'order-turned-by-exif.jpg': ['jpeg', 841, 218, 6, 1],
+  'order-turned-by-pillow.png': ['png', 841, 218, 6, 1],
+  'order-turned-by-pillow.webp': ['webp', 841, 218, 6, 1],
   'two-pages-of-fax.tiff': ['tiff', 827, 1170, 1, 2],
 } as const
 
@@ -124,7 +127,12 @@ t.test('draws a big-endian TIFF whose colours and transparency have four bits', 
 
 t.test('a TIFF whose form the decoder draws blank is refused with the form to save', { skip }, async (t) => {
   t.equal((await readImage(await file('strips-by-libtiff.tiff'), soon())).text, 'Clear ground')
-  for (const name of ['tiles-by-libtiff.tiff', 'jpeg-by-imagemagick.tiff', 'half-floats-by-tifffile.tiff']) {
+  for (const name of [
+    'tiles-by-libtiff.tiff',
+    'jpeg-by-imagemagick.tiff',
+    'half-floats-by-tifffile.tiff',
+    'lab-by-pillow.tiff',
+  ]) {
     const error: unknown = await readImage(await file(name), soon()).catch((error: unknown) => error)
     t.ok(error instanceof Unreadable, name)
     t.match(error, { validator: { format: /^Expected a TIFF of strips/ } }, name)
@@ -144,11 +152,31 @@ t.test('a TIFF whose form the decoder draws blank is refused with the form to sa
   await t.rejects(readImage(strips, soon()), Unreadable, 'a list outside of the file')
 })
 
+t.test('a picture of a form that nothing here draws is refused with the forms to save', async (t) => {
+  for (const name of ['big-by-pillow.tiff', 'clear-by-pillow.avif']) {
+    const bytes = await file(name)
+    t.equal(kindOf({ name: 'photo', mime: '', bytes }), 'image', name)
+    t.match(
+      thrownBy(() => openImage(bytes)),
+      { validator: { format: /^Expected a PNG, JPEG/ } },
+      name,
+    )
+  }
+  for (const brand of ['heic', 'heix', 'hevc', 'mif1', 'avis']) {
+    const bytes = Buffer.from(`\0\0\0\x18ftyp${brand}\0\0\0\0`, 'latin1')
+    t.equal(kindOf({ name: 'photo', mime: '', bytes }), 'image', brand)
+  }
+  const film = Buffer.from('\0\0\0\x18ftypisom\0\0\0\0', 'latin1')
+  t.equal(kindOf({ name: 'film', mime: '', bytes: film }), 'document', 'a film is none')
+})
+
 t.test('reads a photo that lies on its side', { skip }, async (t) => {
-  const { text, confidence, lines } = await readImage(await file('order-turned-by-exif.jpg'), soon())
-  t.match(text, /^Order 5521\n[^]*forty lanterns and nine coils of rope[^]*northern gate\.$/)
-  t.ok(confidence > 0.85 && confidence <= 1, `${confidence}`)
-  t.equal(lines[0]?.text, 'Order 5521')
+  for (const name of ['order-turned-by-exif.jpg', 'order-turned-by-pillow.png', 'order-turned-by-pillow.webp']) {
+    const { text, confidence, lines } = await readImage(await file(name), soon())
+    t.match(text, /^Order 5521\n[^]*forty lanterns and nine coils of rope[^]*northern gate\.$/, name)
+    t.ok(confidence > 0.85 && confidence <= 1, `${confidence}`)
+    t.equal(lines[0]?.text, 'Order 5521')
+  }
 })
 
 t.test('a picture turns by quarters', async (t) => {
