@@ -200,6 +200,8 @@ const words: ReadonlyMap<string, Word> = new Map(
     '*': ({ group }) => void (group.starred = true),
     ansicpg: (reading, number) => void (reading.group.codePage = reading.ansi = number ?? reading.ansi),
     mac: (reading) => void (reading.group.codePage = reading.ansi = 10000),
+    pc: (reading) => void (reading.group.codePage = reading.ansi = 437),
+    pca: (reading) => void (reading.group.codePage = reading.ansi = 850),
     uc: ({ group }, number) => void (group.fallback = Math.min(Math.max(number ?? 1, 0), 10)),
     u(reading, number) {
       put(reading, String.fromCharCode((number ?? 0) & 0xffff))

@@ -104,6 +104,20 @@ t.test('plain text of an rtf is in the encoding of the standard font', async (t)
   t.equal(await read(''), 'ÏÏÏ', 'a file without a standard font has its own encoding')
 })
 
+t.test('an rtf in a code page of DOS is read with the characters of that page', async (t) => {
+  const fonts = '{\\fonttbl{\\f0 Arial;}{\\f1\\fcharset255 Terminal;}{\\f2\\fcharset254 Terminal;}}'
+  const read = async (head: string, text: string) => {
+    const bytes = file('a.rtf', `{\\rtf1${head}${fonts}${text}\\par}`)
+    return (await made(document).read(bytes, soon())).sections.map(({ text }) => text).join()
+  }
+  const [naive, part] = ["na\\'8bve\\'9b", "\\'9d \\'b5"]
+  t.equal(await read('\\pc', naive), 'naïve¢')
+  t.equal(await read('\\pca', naive + part), 'naïveøØ Á')
+  t.equal(await read('\\ansi\\ansicpg437', naive), 'naïve¢')
+  t.equal(await read('\\ansi\\ansicpg850', part), 'Ø Á')
+  t.equal(await read('\\ansi', `\\f1 ${naive}\\f2 ${naive}\\f0 ${naive}`), 'naïveønaïve¢na‹ve›')
+})
+
 t.test('a list of a docx has nine levels, however many its file overrides', (t) => {
   const overrides = Array.from(
     { length: 6_000 },
