@@ -64,7 +64,10 @@ export interface MetadataStore {
    * row is missing or `when` does not match.
    */
   update<T>(kind: Kind<T>, id: string, change: Partial<T>, when?: Partial<T>): Promise<T | null>
-  /** Adds to counters in one step and gives the sums. Without `when`, a missing row is made; with it, null is as above. */
+  /**
+   * Adds to counters in one step and returns the sums. A missing row is made, unless `when` is given. Null when the row
+   * is missing or `when` does not match. Usage and quotas depend on it.
+   */
   add<T>(
     kind: Kind<T>,
     id: string,

@@ -79,22 +79,27 @@ const mostSorts = 100
 
 /** The first error of a sort has its line at once. The last one of the next ten seconds counts the others (`more`). */
 const sharedLines = (write: (event: string, facts: LogFacts, causes: object) => void) => {
-  const sorts = new Map<string, { more: number; last: LogFacts | null; readonly end: () => void }>()
+  const ends = new Map<string, () => void>()
+  const waiting = new Map<string, { count: number; last: LogFacts }>()
   const tell = (event: string, facts: LogFacts, causes: object, counts: object = none): void => {
     const sort = JSON.stringify([event, facts, causes], (name, value) => (name === 'request' ? null : value))
-    const known = sorts.get(sort)
-    if (known !== undefined) return void ((known.more += known.last === null ? 0 : 1), (known.last = facts))
+    if (ends.has(sort)) return void waiting.set(sort, { count: 1 + (waiting.get(sort)?.count ?? 0), last: facts })
     write(event, facts, { ...counts, ...causes })
+    if (ends.size === mostSorts) return
     const end = (): void => {
-      const { more, last } = sorts.get(sort)!
-      sorts.delete(sort)
-      if (last !== null) tell(event, last, causes, { more })
+      const later = waiting.get(sort)
+      clearTimeout(timer)
+      ends.delete(sort)
+      waiting.delete(sort)
+      if (later !== undefined) tell(event, later.last, causes, { more: later.count - 1 })
     }
-    if (sorts.size === mostSorts) return
     const timer = setTimeout(end, shareMs).unref()
-    sorts.set(sort, { more: 0, last: null, end: () => (clearTimeout(timer), end()) })
+    ends.set(sort, end)
   }
-  return { tell, end: () => [...sorts.values()].forEach(({ end }) => end()) }
+  const end = (): void => {
+    for (const end of [...ends.values()]) end()
+  }
+  return { tell, end }
 }
 
 /** One line per event: JSON for programs, words for a person. */
