@@ -152,7 +152,11 @@ export const readAnswer = async (answer: Answer): Promise<Record<string, unknown
 }
 
 /** The same of bytes that have come; `text` is what they say, where they are decoded already. */
-export const objectOf = (given: Uint8Array, status: number, text: string | null = null): Soon<Record<string, unknown>> => {
+export const objectOf = (
+  given: Uint8Array,
+  status: number,
+  text: string | null = null,
+): Soon<Record<string, unknown>> => {
   const bytes = unmarked(given)
   return bytes.length > atOnceBytes ? longObject(bytes, status) : objectIn(text ?? bytes.toString('utf8'), status)
 }

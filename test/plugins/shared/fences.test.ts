@@ -5,12 +5,16 @@ import { turnsDuring } from '../../turns-during.ts'
 
 const skip = process.platform === 'linux' ? false : 'no fences here'
 
-t.test('others have their turn while fences are probed, which is done once for all who want them', { skip }, async (t) => {
-  const [one, other] = [fencesFor(tmpdir()), fencesFor(tmpdir())]
-  const turns = await turnsDuring(() => one)
-  t.ok(turns >= 3, `${turns} turns`)
-  t.equal(await one, await other)
-})
+t.test(
+  'others have their turn while fences are probed, which is done once for all who want them',
+  { skip },
+  async (t) => {
+    const [one, other] = [fencesFor(tmpdir()), fencesFor(tmpdir())]
+    const turns = await turnsDuring(() => one)
+    t.ok(turns >= 3, `${turns} turns`)
+    t.equal(await one, await other)
+  },
+)
 
 t.test('no fence holds that keeps a program from its own paths', { skip }, async (t) => {
   const { alone, offline, strangers } = await fencesFor('/there/is/no/such/path')

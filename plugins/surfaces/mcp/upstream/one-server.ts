@@ -65,7 +65,8 @@ export const toolServer = (
   { fetch, clock, log }: Given,
   listed: (tools: readonly ServedTool[]) => Promise<void>,
 ): ToolServer => {
-  const open = () => inTime(clock, handshakeMs, never(), async (signal) => openSession(await lineOf(settings, fetch), signal))
+  const open = () =>
+    inTime(clock, handshakeMs, never(), async (signal) => openSession(await lineOf(settings, fetch), signal))
   const sessions = sessionsOf(open, settings.url === undefined ? mostSessions.programs : mostSessions.http, clock)
   const pinned = settings.pin ? pinning(name, log) : (tools: readonly ServedTool[]) => tools
   let tools: readonly ServedTool[] = []
