@@ -50,7 +50,7 @@ interface Head {
  */
 class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
-  readonly #head: Head
+  #head: Head | null
   #patience: NodeJS.Timeout | undefined
   #controller: Dispatcher.DispatchController | null = null
   #status: number | null = null
@@ -83,7 +83,7 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     if (status < 200) return
     clearTimeout(this.#patience)
     this.#status = status
-    this.#head.resolve({
+    this.#head?.resolve({
       status,
       header(name) {
         const value = headers[name]
@@ -163,48 +163,38 @@ class Exchange extends Flow<Uint8Array> implements Dispatcher.DispatchHandler {
     this.#end = end
     clearTimeout(this.#patience)
     this.#signal.removeEventListener('abort', this)
-    this.#controller = null
-    if (end.fault !== null) this.#head.reject(end.fault)
+    const head = this.#head
+    // An object that outlives the call may refer to this one; its memory must still be freed.
+    this.#head = this.#controller = null
+    if (end.fault !== null) head?.reject(end.fault)
     this.#wake()
   }
 }
 
-/**
- * What the client of HTTP holds of a call. The client's queue outlives the call in old memory, and would keep all of the
- * call alive until the next full collection.
- */
+/** Hands on what comes for a call, unpacked where it comes packed. Most functions are the call's own: a stream has hundreds of parts. */
 class Line implements AnswerReader {
-  #call: AnswerReader | null
+  readonly #call: AnswerReader
+  onRequestStart: AnswerReader['onRequestStart']
+  onResponseData: AnswerReader['onResponseData']
+  onResponseEnd: AnswerReader['onResponseEnd']
+  onResponseError: AnswerReader['onResponseError']
 
   constructor(call: AnswerReader) {
     this.#call = call
-  }
-
-  onRequestStart(line: AnswerLine): void {
-    this.#call?.onRequestStart(line)
+    this.onRequestStart = call.onRequestStart.bind(call)
+    this.onResponseData = call.onResponseData.bind(call)
+    this.onResponseEnd = call.onResponseEnd.bind(call)
+    this.onResponseError = call.onResponseError.bind(call)
   }
 
   onResponseStart(line: AnswerLine, status: number, headers: AnswerHeaders): void {
     const unpacker = unpackers.get(String(headers['content-encoding']).toLowerCase())
-    if (unpacker !== undefined && this.#call !== null && status >= 200)
-      this.#call = unpacking(this.#call, unpacker(), line)
-    this.#call?.onResponseStart(line, status, headers)
-  }
-
-  onResponseData(line: AnswerLine, part: Uint8Array): void {
-    this.#call?.onResponseData(line, part)
-  }
-
-  onResponseEnd(line: AnswerLine): void {
-    const call = this.#call
-    this.#call = null
-    call?.onResponseEnd(line)
-  }
-
-  onResponseError(line: AnswerLine, error: Error): void {
-    const call = this.#call
-    this.#call = null
-    call?.onResponseError(line, error)
+    if (unpacker === undefined || status < 200) return this.#call.onResponseStart(line, status, headers)
+    const reader = unpacking(this.#call, unpacker(), line)
+    this.onResponseData = reader.onResponseData
+    this.onResponseEnd = reader.onResponseEnd
+    this.onResponseError = reader.onResponseError
+    reader.onResponseStart(line, status, headers)
   }
 }
 

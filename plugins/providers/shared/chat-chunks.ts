@@ -1,6 +1,6 @@
 import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
-import { type Soon, soon } from '../../../core/ports/soon.ts'
+import type { Soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
 import { atOnceBytes, garbled, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
@@ -120,7 +120,10 @@ export const wholeOf = (text: string, status: number, counts?: Counts): Whole =>
 /** The same of bytes; a long answer is read in turns of the loop. */
 export const wholeIn = (bytes: Uint8Array, status: number, counts?: Counts): Soon<Whole> => {
   const text = bytes.length > atOnceBytes ? null : unmarked(bytes).toString('utf8')
-  return soon(objectOf(bytes, status, text), (body) => completedOf(body, text, counts))
+  const body = objectOf(bytes, status, text)
+  return body instanceof Promise
+    ? body.then((read) => completedOf(read, text, counts))
+    : completedOf(body, text, counts)
 }
 
 const completedOf = (body: Record<string, unknown>, text: string | null, counts?: Counts): Whole => {

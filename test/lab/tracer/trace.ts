@@ -20,9 +20,9 @@ export interface Traced {
 
 const probe = fileURLToPath(new URL('./probe.js', import.meta.url))
 /** Requests that are traced; timers of the process add visits to some of them. */
-const tries = 12
+const tries = 24
 /** Ms in which a request that was answered settles its books. */
-const settling = 60
+const settling = 40
 
 /** Starts the gateway as `npm start` does, and tells which files a request visits. */
 export const traced = async (env: Readonly<Record<string, string>>): Promise<Traced> => {

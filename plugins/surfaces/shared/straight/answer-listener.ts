@@ -2,7 +2,7 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { garbled, partBytes, turnBytes, unmarked } from '../../../shared/backend.ts'
+import { garbled, partBytes, turnBytes } from '../../../shared/backend.ts'
 import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
 
 const mostAnswerBytes = 64 * 1024 * 1024
@@ -89,7 +89,7 @@ export abstract class AnswerListener implements AnswerReader {
     if (this.isEnding()) return
     if (this.status >= 300) this.broke(this.#refusal())
     else if (this.streams && !this.#isWhole) this.ended()
-    else this.whole(unmarked(this.#parts.take()))
+    else this.whole(this.#parts.take())
   }
 
   onResponseError(_: AnswerLine, cause: Error): void {

@@ -3,11 +3,14 @@ import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-byt
 import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
 import type { Soon } from '../../../../core/ports/soon.ts'
 import type { Whole } from '../../../../core/ports/upstream.ts'
-import { faultOf, retryAfterOf } from '../../../shared/backend.ts'
+import { faultOf, retryAfterOf, unmarked } from '../../../shared/backend.ts'
 import type { BegunChat } from './begun-chat.ts'
 
 /** Bytes of a refusal that are read for its words. */
 export const mostRefusalBytes = 16 * 1024
+
+/** The first byte of a byte order mark. */
+const firstOfMark = 0xef
 
 /** The bytes of one answer, as they come. Most answers come in one part, which needs no copy. */
 export class Parts {
@@ -24,11 +27,12 @@ export class Parts {
     }
   }
 
-  /** All bytes; they are held no longer. */
+  /** All bytes, without a byte order mark before them; they are held no longer. */
   take(): Buffer {
     const whole = this.#gathered?.whole() ?? (this.#first as Buffer | null)
     this.#first = this.#gathered = null
-    return whole ?? Buffer.alloc(0)
+    if (whole === null) return Buffer.alloc(0)
+    return whole[0] === firstOfMark ? unmarked(whole) : whole
   }
 }
 
