@@ -70,11 +70,14 @@ const optionalImports = {
 }
 
 /** Code keeps its order and its calls; statements alone become shorter. */
-const compress = { defaults: false, comparisons: true, conditionals: true, if_return: true, join_vars: true }
+const compress = {
+  ...{ defaults: false, arrows: true, booleans: true, comparisons: true, conditionals: true, dead_code: true },
+  ...{ if_return: true, join_vars: true, properties: true, sequences: true, unused: true },
+}
 
 /** Shorter names of variables; an error is known by the name of its class. */
 const shortened = async (code) => {
-  const format = { max_line_len: 400 }
+  const format = { max_line_len: 1_000 }
   return (await minify(code, { module: true, compress, keep_classnames: true, format })).code
 }
 

@@ -40,8 +40,22 @@ const pair = (value: unknown, twin: OrderedJson): boolean => {
 export const exact = <T>(value: T): T | OrderedJson =>
   typeof value === 'object' && value !== null ? (twins.get(value) ?? value) : value
 
-/** The same for a member of a request, whose text is known where it goes on as it came. */
+/** The least number with so many digits. */
+const leastLong = 1e15
+
+const holdsLong = (value: unknown): boolean => {
+  if (typeof value === 'number') return Math.abs(value) >= leastLong
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(holdsLong)
+  for (const name in value) if (holdsLong(value[name as keyof typeof value])) return true
+  return false
+}
+
+/**
+ * The same for a member of a request, whose text is known where it goes on as it came. Few requests hold a long number, and
+ * the text of the others is never made.
+ */
 export const keepWording = (value: unknown): void => {
-  const text = keptText(value)
+  const text = holdsLong(value) ? keptText(value) : undefined
   if (text !== undefined) keepDigits(value, text)
 }
