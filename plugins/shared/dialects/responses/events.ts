@@ -101,7 +101,10 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     id,
     event(into, type, fields) {
       if (into === null) return
-      const data = `{"type":"${type}","sequence_number":${writing.sequence++},${(writing.hasOdds ? printAgain(fields) : JSON.stringify(fields)).slice(1)}`
+      const sequence_number = writing.sequence++
+      const data = writing.hasOdds
+        ? printAgain(Object.assign({ type, sequence_number }, fields))
+        : `{"type":"${type}","sequence_number":${sequence_number},${JSON.stringify(fields).slice(1)}`
       into.push({ event: type, data })
     },
     add(into, item) {

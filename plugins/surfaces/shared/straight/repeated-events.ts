@@ -190,7 +190,12 @@ const wordsOf = (inside: string): string | null => {
 }
 
 // eslint-disable-next-line no-control-regex
-const isAscii = /^[\x00-\x7f]*$/
+const ascii = /^[\x00-\x7f]*$/
+/** Characters from which on Node counts bytes faster than a pattern is tried. */
+const longText = 16 * 1024
+
+const isAscii = (text: string): boolean =>
+  text.length > longText ? Buffer.byteLength(text) === text.length : ascii.test(text)
 
 /** The bytes of a text as a string of Latin-1. */
-export const latinOf = (text: string): string => (isAscii.test(text) ? text : Buffer.from(text).toString('latin1'))
+export const latinOf = (text: string): string => (isAscii(text) ? text : Buffer.from(text).toString('latin1'))
