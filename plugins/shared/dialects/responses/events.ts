@@ -94,6 +94,12 @@ const freshWriting = ({
   usage: null,
 })
 
+const dataOf = (writing: Writing, type: string, fields: JsonObject): string => {
+  const sequence_number = writing.sequence++
+  if (writing.hasOdds) return printAgain(Object.assign({ type, sequence_number }, fields))
+  return `{"type":"${type}","sequence_number":${sequence_number},${JSON.stringify(fields).slice(1)}`
+}
+
 /** Chunks as the events of the dialect, numbered, one item after the other. */
 export const responseEvents = ({ request, model, seal, created, now, id }: ResponseToWrite) => {
   const tell: ResponseEvents = {
@@ -101,11 +107,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     id,
     event(into, type, fields) {
       if (into === null) return
-      const sequence_number = writing.sequence++
-      const data = writing.hasOdds
-        ? printAgain(Object.assign({ type, sequence_number }, fields))
-        : `{"type":"${type}","sequence_number":${sequence_number},${JSON.stringify(fields).slice(1)}`
-      into.push({ event: type, data })
+      into.push({ event: type, data: dataOf(writing, type, fields) })
     },
     add(into, item) {
       const output_index = writing.places++

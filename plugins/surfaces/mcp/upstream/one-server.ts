@@ -43,6 +43,9 @@ const never = (): AbortSignal => new AbortController().signal
 const lineOf = ({ url, command, headers, args, env, network }: ServerSettings, fetch: Fetch) =>
   url === undefined ? programLine({ command: command!, args, env, network }) : httpLine(url, headers, fetch.upstream)
 
+const begun = async (settings: ServerSettings, fetch: Fetch, signal: AbortSignal) =>
+  openSession(await lineOf(settings, fetch), signal)
+
 /** Withholds what differs from the first list that the server gave. */
 const pinning = (server: string, log: Log) => {
   const first = new Map<string, string>()
@@ -65,8 +68,7 @@ export const toolServer = (
   { fetch, clock, log }: Given,
   listed: (tools: readonly ServedTool[]) => Promise<void>,
 ): ToolServer => {
-  const open = () =>
-    inTime(clock, handshakeMs, never(), async (signal) => openSession(await lineOf(settings, fetch), signal))
+  const open = () => inTime(clock, handshakeMs, never(), (signal) => begun(settings, fetch, signal))
   const sessions = sessionsOf(open, settings.url === undefined ? mostSessions.programs : mostSessions.http, clock)
   const pinned = settings.pin ? pinning(name, log) : (tools: readonly ServedTool[]) => tools
   let tools: readonly ServedTool[] = []
