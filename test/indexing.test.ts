@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import blobStore from '../adapters/memory/blob-store.ts'
+import { closedDoors } from './fakes/closed-doors.ts'
 import { enclaveWithin } from '../adapters/memory/enclave.ts'
 import { tools } from '../adapters/memory/tools.ts'
 import { memory } from '../adapters/memory/index.ts'
@@ -56,7 +57,7 @@ const stage = async (t: Test, indexing = 900_000) => {
   let late = () => {}
   let breaking: 'never' | 'behind an upload' | 'now' = 'never'
   const slow = given(Enclave, 'slow', () => {
-    const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
+    const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({ fetch: closedDoors }) as never)
     return {
       ...inner,
       async handle(route, sealed, grant, signal, enclaveFiles) {

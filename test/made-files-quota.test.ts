@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { closedDoors } from './fakes/closed-doors.ts'
 import { enclaveWithin } from '../adapters/memory/enclave.ts'
 import { memory } from '../adapters/memory/index.ts'
 import { tools } from '../adapters/memory/tools.ts'
@@ -11,7 +12,7 @@ import { given } from './fitted.ts'
 /** A gateway whose enclave hears of a store's refusal no more than a process of its own does. */
 const stage = async (t: Test, quota: object) => {
   const apart = given(Enclave, 'apart', () => {
-    const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
+    const inner = enclaveWithin()({ upstreams: [], tools }).make(() => ({ fetch: closedDoors }) as never)
     return {
       ...inner,
       handle: (route, sealed, grant, signal, enclaveFiles) =>

@@ -89,7 +89,8 @@ const contract = {
 const right = async (): Promise<Enclave> => {
   const { enclaveWithin } = await import('../../adapters/memory/enclave.ts')
   const { tools } = await import('../../adapters/memory/tools.ts')
-  return enclaveWithin()({ upstreams: [], tools }).make(() => ({}) as never)
+  const { closedDoors } = await import('../fakes/closed-doors.ts')
+  return enclaveWithin()({ upstreams: [], tools }).make(() => ({ fetch: closedDoors }) as never)
 }
 
 export const enclave = proof<Enclave, typeof contract>({

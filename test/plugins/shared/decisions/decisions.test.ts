@@ -1133,7 +1133,7 @@ t.test('the routes', async (t) => {
         validator: { 'questions.second.one': /valid/ },
       }),
     )
-    t.same(settled, [['m', null, null]])
+    t.same(settled, [['m', { input: 1, output: 1 }, 'wrong']], 'the answer is paid for')
     const short: Upstream = {
       ...wrong,
       decide: async () => ({ distributions: [], usage: { input: 1, output: 1 }, engine: 'native' }),
@@ -1163,7 +1163,7 @@ t.test('the routes', async (t) => {
       fault(UpstreamFailed, { status: 502, validator: { 'questions.second.one': /refused/ } }),
     )
     t.equal(asked, 1)
-    t.same(settled, [['m', null, null]])
+    t.same(settled, [['m', { input: 1, output: 1 }, 'declining']], 'the answer is paid for')
   })
 
   t.test('questions that models decline close no model', async (t) => {
