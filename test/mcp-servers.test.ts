@@ -255,8 +255,9 @@ t.test('a call whose stream ends or breaks goes on behind its last event', async
   const refusing = await leaving((out) => void out.writeHead(405).end())
   let tries = 0
   const starting = await leaving((out, id) => {
-    if (++tries === 1) return void out.destroy()
-    if (tries === 2) return void out.writeHead(503).end()
+    // A client of HTTP may try a cut GET once more by itself.
+    if (++tries <= 2) return void out.destroy()
+    if (tries === 3) return void out.writeHead(503).end()
     const result = { content: [{ type: 'text', text: 'Found again' }] }
     out.writeHead(200, stream).end(`id: 2\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
   })
@@ -275,7 +276,7 @@ t.test('a call whose stream ends or breaks goes on behind its last event', async
     resumptions.length >= 2 && resumptions.every(({ headers }) => /^event-\d+$/.test(String(headers['last-event-id']))),
   )
   t.equal(textOf(await agent.call('callTool', { name: 'starting__x' })), 'Found again', 'a server that starts anew')
-  t.equal(tries, 3)
+  t.equal(tries, 4)
   for (const name of ['odd', 'away'])
     t.match(await agent.call('callTool', { name: `${name}__x` }), { isError: true }, name)
 })

@@ -88,12 +88,11 @@ const sharedLines = (write: (event: string, facts: LogFacts, causes: object) => 
     if (ends.size === mostSorts) return
     const end = (): void => {
       const later = waiting.get(sort)
-      clearTimeout(timer)
       ends.delete(sort)
       waiting.delete(sort)
       if (later !== undefined) tell(event, later.last, causes, { more: later.count - 1 })
     }
-    const timer = setTimeout(end, shareMs).unref()
+    setTimeout(end, shareMs).unref()
     ends.set(sort, end)
   }
   const end = (): void => {
