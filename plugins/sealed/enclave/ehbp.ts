@@ -6,7 +6,6 @@ import { usualBounds } from '../../../core/dialects/json-scan.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import type { Grant, SealedReply, Trailer } from '../../../core/ports/enclave.ts'
-import type { Soon } from '../../../core/ports/soon.ts'
 import { splitChunks } from '../ehbp/chunks.ts'
 import { type AnswerSecret, answerKeys, answerNonce, openRequest } from '../ehbp/exchange.ts'
 import { suites } from '../ehbp/key-config.ts'
@@ -17,7 +16,8 @@ import { type ChatResult, answeredChat, type chatNeeds } from './chat.ts'
 import type { Epochs } from './epochs.ts'
 import type { PacedStream } from './frame-pacing.ts'
 import { Refusal, refusalTexts } from './refusals.ts'
-import { bufferOf, hexOf, sealInTurns } from './long-bytes.ts'
+import { bufferOf } from '../../shared/backend.ts'
+import { hexOf, sealInTurns } from './long-bytes.ts'
 import { emptyTrailer, jsonBytes, refusalOf, sealedText } from './reply.ts'
 
 /** The parts of the enclave that such a chat uses. */
@@ -50,7 +50,7 @@ export const chatByEhbp = async (
     })
 }
 
-const sealedResult = (seal: AnswerSeal, result: ChatResult): Soon<SealedReply> => {
+const sealedResult = (seal: AnswerSeal, result: ChatResult): SealedReply | Promise<SealedReply> => {
   if (result.kind === 'stream') return streamed(seal, result)
   const { trailer } = result
   if (result.kind === 'refused') return refused(seal, result.error, trailer)

@@ -1,5 +1,6 @@
 import { type CipherGCM, createHash } from 'node:crypto'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { bufferOf } from '../../shared/backend.ts'
 import { decipherOf, tagLength } from '../wire/aead.node.ts'
 
 /** Bytes from which on a text is sealed, opened and hashed in turns of the loop. */
@@ -11,8 +12,6 @@ async function* slicesOf(bytes: Uint8Array): AsyncGenerator<readonly [at: number
     yield [at, bytes.subarray(at, at + longBytes)]
   }
 }
-
-export const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
 
 /** Node's own digits cost a tenth of those that browsers can make, too. */
 export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')

@@ -2,6 +2,7 @@ import type { Supplied } from '../../../core/container.ts'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
 import { type Reply, bytes, json } from '../../../core/http/reply.ts'
 import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
+import { bufferOf } from '../../shared/backend.ts'
 import { ReceiptLog } from '../../sealed/log/receipt-log.ts'
 import { sealedModels } from './priced-model.ts'
 
@@ -33,8 +34,6 @@ interface SealedAnswer {
 
 /** Bytes whose digits are printed at once. */
 const slice = 64 * 1024
-
-const bufferOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
 
 /** The body with all bytes as digits, for an answer that is printed around it. */
 export const inDigits = (body: SealedBody): SealedBody => {
