@@ -291,3 +291,54 @@ for (const [name, [company, why]] of Object.entries(companies))
           }
     t.ok((await straightOf(straight, why)) - before > 0.8 * chats, 'and most of them went straight')
   })
+
+/** Tokens with the twenty most likely ones in their places, which the end of a response tells four times. */
+const oddsTokens = 500
+const odd = { token: 'wörd ', logprob: -0.5, bytes: [119, 195, 182, 114, 100, 32] }
+const oddsStream = (call: string): string => {
+  const logprobs = { content: [{ ...odd, top_logprobs: Array(20).fill(odd) }] }
+  const eventOf = (delta: Json, finish_reason: string | null, logprobs: Json | null): string =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason, logprobs }] })}\n\n`
+  const words = eventOf({ content: odd.token }, null, logprobs).repeat(oddsTokens)
+  const calling =
+    call === ''
+      ? ''
+      : eventOf({ tool_calls: [{ index: 0, id: call, function: { name: 'weather', arguments: '{}' } }] }, null, null)
+  return `${words}${calling}${eventOf({}, 'stop', null)}data: [DONE]\n\n`
+}
+
+for (const [before, call] of [
+  ['its end', ''],
+  ['a call', 'call_1'],
+] as const)
+  t.test(`the long events of a response before ${before} are the same, straight and by the long way`, async (t) => {
+    const headers = { 'content-type': 'text/event-stream' }
+    const backend = await recorded(() => ({ headers, body: oddsStream(call) }))
+    t.teardown(() => backend.close())
+    const [straight, long] = [await gatewayOf(t, backend.url, true), await gatewayOf(t, backend.url, false)]
+    const ask = asking(backend)
+    const [path, body] = doors['Responses']!('openai-openai-chat', true)
+    const wanted = { ...body, include: ['message.output_text.logprobs'], top_logprobs: 20 }
+    await ask(straight, path, wanted)
+    const went = await straightOf(straight)
+    const [here, there] = [await ask(straight, path, wanted), await ask(long, path, wanted)]
+    t.equal(here.text, there.text)
+    t.equal((await straightOf(straight)) - went, 1, 'and one went straight')
+    const events = Array.from(here.text.matchAll(/^data: (.*)$/gm), ([, data]) => JSON.parse(data!) as Json)
+    t.same(
+      events.map(({ sequence_number }) => sequence_number),
+      events.map((_, at) => at),
+    )
+    const { type, response } = events.at(-1) as {
+      readonly type: string
+      readonly response: { readonly output: Json[] }
+    }
+    const [content] = response.output[0]!['content'] as readonly {
+      readonly text: string
+      readonly logprobs: unknown[]
+    }[]
+    t.strictSame(
+      [type, content!.text, content!.logprobs.length],
+      ['response.completed', odd.token.repeat(oddsTokens), oddsTokens],
+    )
+  })

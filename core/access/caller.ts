@@ -47,15 +47,6 @@ export const organizationLimitsOf = (organization: string, { limits, organizatio
     ? { ...limits.organization, ...organizations[organization]?.limits }
     : limits.organization
 
-/** What the keys of a team may cost together: the configuration goes before what is kept. */
-export const teamBudgetsOf = (
-  { organization, team = '', teamBudgets }: Pick<Caller, 'organization' | 'team' | 'teamBudgets'>,
-  { limits, organizations }: Settings,
-): Budgets => {
-  const teams = teamsOf(organization, organizations)
-  return { ...limits.team, ...(Object.hasOwn(teams, team) ? teams[team] : teamBudgets) }
-}
-
 /** The teams of an organisation that the configuration names. */
 export const teamsOf = (
   organization: string,

@@ -12,8 +12,9 @@ export type ServerEvent = DialectEvent | { readonly comment: string }
 /** One event as the standard writes it. */
 export const printEvent = (event: ServerEvent): string => {
   if ('comment' in event) return `: ${event.comment}\n\n`
-  const data = event.data.includes('\n') ? event.data.replaceAll('\n', '\ndata: ') : event.data
-  return event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`
+  const { event: name, data } = event
+  const lines = data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data
+  return name === undefined ? `data: ${lines}\n\n` : `event: ${name}\ndata: ${lines}\n\n`
 }
 
 /** Takes events in the order of the stream. */

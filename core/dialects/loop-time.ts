@@ -24,17 +24,27 @@ export interface Pace {
   spend(ns: number): Promise<void> | null
 }
 
-/** Gives what resolves when the next piece of a kind of work may begin: one turn of the loop does one of those that wait. */
-export const turnsOf = (): (() => Promise<void>) => {
-  const waiting: (() => void)[] = []
+/**
+ * Gives what resolves when the next piece of a kind of work may begin: a turn of the loop does one of those that wait. The
+ * owners of the work take turns.
+ */
+export const turnsOf = (): ((owner?: string) => Promise<void>) => {
+  const waiting = new Map<string, (() => void)[]>()
   const serve = (): void => {
-    waiting.shift()?.()
-    if (waiting.length > 0) setImmediate(serve)
+    for (const [owner, theirs] of waiting) {
+      theirs.shift()?.()
+      waiting.delete(owner)
+      if (theirs.length > 0) waiting.set(owner, theirs)
+      break
+    }
+    if (waiting.size > 0) setImmediate(serve)
   }
-  return () =>
+  return (owner = '') =>
     new Promise((resolve) => {
-      waiting.push(resolve)
-      if (waiting.length === 1) setImmediate(serve)
+      if (waiting.size === 0) setImmediate(serve)
+      const theirs = waiting.get(owner)
+      if (theirs === undefined) waiting.set(owner, [resolve])
+      else theirs.push(resolve)
     })
 }
 

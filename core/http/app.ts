@@ -118,7 +118,7 @@ export const app = (
   const listener = around.length > 0 ? koa.callback() : direct(koa, entrance, toRoute)
 
   return {
-    listener: joined(inTurn(listener), clock),
+    listener: joined(inTurn(listener, clock), clock),
     active: () => entrance.active,
     drain: () => {
       entrance.draining = true

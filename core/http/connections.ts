@@ -7,6 +7,9 @@ import { isListed, peerOf } from './caller-address.ts'
 /** Sockets whose caller has shown no valid key yet, each with its way out of the count. */
 const keylessSockets = new WeakMap<Socket, () => void>()
 
+/** Whether the connection has shown a valid key, or counts for no address. */
+export const hasShownKey = ({ socket }: IncomingMessage): boolean => !keylessSockets.has(socket)
+
 /** The socket of this request counts no longer among the sockets without a key. */
 export const showsKey = ({ socket }: IncomingMessage): void => keylessSockets.get(socket)?.()
 

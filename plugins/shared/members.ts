@@ -1,4 +1,10 @@
-import { type JsonObject, isJsonObject, refuseMember } from '../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../core/dialects/json-object.ts'
+import { BadRequest } from '../../core/errors.ts'
+
+/** Throws BadRequest that names a member and the value that was expected there. */
+export const refuseMember = (path: string, expected: string, code: string | null = null): never => {
+  throw new BadRequest('Validation failed', { validator: { [path.slice(0, 100)]: expected }, code })
+}
 
 /** The text of a member. Throws BadRequest for an absent member, and for any other kind. */
 export const textIn = (fields: JsonObject, name: string, path: string): string => {
@@ -33,4 +39,27 @@ export const refuseStoredState = (path: string): never =>
 export const sameOr = <T>(list: readonly T[], change: (item: T, at: number) => T): readonly T[] => {
   const changed = list.map(change)
   return changed.every((item, at) => item === list[at]) ? list : changed
+}
+
+/** The first of these names that a member anywhere in the value has, except under a name in `free`. */
+export const memberNamed = (
+  value: unknown,
+  names: readonly string[],
+  free: ReadonlySet<string> = new Set(),
+): string | undefined => {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const found = memberNamed(item, names, free)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  // No list of members is made: a request may have a hundred thousand.
+  for (const name in value) {
+    if (names.includes(name)) return name
+    const found = free.has(name) ? undefined : memberNamed(value[name as keyof typeof value], names, free)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

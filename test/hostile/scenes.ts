@@ -340,7 +340,7 @@ const pipelining = (path: string, bytes: number, connections: number): Scene => 
   },
 })
 
-const [fewRequests, manyRequests] = [1024, 63 * 1024]
+const [oneRequest, fewRequests, manyRequests] = [60, 1024, 63 * 1024]
 
 const pipelines: readonly Scene[] = [
   pipelining('/docs', manyRequests, 1),
@@ -349,6 +349,8 @@ const pipelines: readonly Scene[] = [
   // As many as a connection may send ahead.
   pipelining('/docs', fewRequests, 40),
   pipelining('/none', fewRequests, 60),
+  { ...pipelining('/docs', oneRequest, 1_000), only: 'bench' },
+  pipelining('/none', fewRequests, 200),
 ]
 
 /** Ms that a head may take, and ms in which its connection is gone after that. */

@@ -18,7 +18,8 @@ import { sentenceOf } from '../error-text.ts'
 import type { Admission } from '../admission.ts'
 import { admitted, sealedAlone } from './middleware.ts'
 import * as v from 'valibot'
-import { type Ability, candidateOf, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { type Ability, entryOf, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { candidateOf } from '../../../plugins/shared/models/candidate.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
 
 /** What the gateway of this machine stands on. */

@@ -77,18 +77,3 @@ export const entryOf = (name: string, settings: ModelSettings, candidates: reado
     ),
   ),
 })
-
-/** An offer with the defaults of the configuration: weight 1, priority 1, and an unknown context. */
-export const candidateOf = (
-  upstream: Upstream,
-  model: string,
-  { weight = 1, priority = 1, context = null }: Partial<Candidate> = {},
-): Candidate => ({
-  id: `${upstream.name}/${model}`,
-  upstream,
-  provider: upstream.name,
-  model,
-  weight,
-  priority,
-  context,
-})

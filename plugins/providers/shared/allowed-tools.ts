@@ -1,4 +1,5 @@
-import { type JsonObject, isJsonObject, refuseMember } from '../../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../shared/members.ts'
 import type { ChatBody, Message, ToolCall } from '../../../core/ports/upstream.ts'
 import { BadRequest } from '../../../core/errors.ts'
 

@@ -1,4 +1,4 @@
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../members.ts'
 import type { Drop } from './translated-request.ts'
 import type { ModelSettings } from '../../../core/settings.ts'
 

@@ -8,7 +8,8 @@ import { Settings, type ModelSettings } from '../../../core/settings.ts'
 import { idsOf } from './listed-model.ts'
 import { modelLists } from './provider-lists.ts'
 import { Catalog } from '../../../core/inference/models/catalog.ts'
-import { candidateOf, entryOf, type Candidate, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { entryOf, type Candidate, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { candidateOf } from './candidate.ts'
 
 /** Whether this side of the enclave's wall serves the model, and so must know all its providers. */
 const isOurs = (settings: ModelSettings, inside: boolean) => (inside ? settings.confidential : settings.standard)

@@ -6,7 +6,8 @@ import { ModelSettings } from '../../../core/settings.ts'
 import { unlessAborted } from '../../../core/abort.ts'
 import { statusOf } from '../../../core/inference/routing/attempt.ts'
 import { idsOf } from './listed-model.ts'
-import { candidateOf, entryOf, type Candidate, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { entryOf, type Candidate, type Entry } from '../../../core/inference/models/catalog-entry.ts'
+import { candidateOf } from './candidate.ts'
 
 const keyOf = (name: string) => `models/${name}`
 

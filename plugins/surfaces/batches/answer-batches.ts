@@ -1,7 +1,7 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import { type Reply, json } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../shared/members.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
 import { listThings, readIfMissing } from './answer-files.ts'
 import type { Given } from './needs.ts'

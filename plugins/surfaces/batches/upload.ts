@@ -1,5 +1,5 @@
 import { BadRequest, TooLarge } from '../../../core/errors.ts'
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../shared/members.ts'
 import { uuid7 } from '../../../core/uuid7.ts'
 import type { FlatPart } from '../../shared/flat-json.ts'
 import type { Given } from './needs.ts'

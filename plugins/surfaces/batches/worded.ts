@@ -1,5 +1,5 @@
 import type { Caller } from '../../../core/access/caller.ts'
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../shared/members.ts'
 import { readJson } from '../../../core/dialects/read-json.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Request } from '../../../core/http/route.ts'

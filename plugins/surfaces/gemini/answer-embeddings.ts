@@ -1,6 +1,6 @@
 import type { Caller } from '../../../core/access/caller.ts'
 import type { Supplied } from '../../../core/container.ts'
-import { refuseMember } from '../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../shared/members.ts'
 import { type Reply, json, text } from '../../../core/http/reply.ts'
 import type { Request } from '../../../core/http/route.ts'
 import { countedOf, printVectors } from '../../shared/embedding.ts'

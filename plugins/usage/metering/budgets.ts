@@ -1,4 +1,4 @@
-import { type Caller, limitsOf, organizationLimitsOf, teamBudgetsOf } from '../../../core/access/caller.ts'
+import { type Caller, limitsOf, organizationLimitsOf, teamsOf } from '../../../core/access/caller.ts'
 import { Forbidden, TooMany } from '../../../core/errors.ts'
 import type { Allowance } from '../../../core/ports/rate-limiter.ts'
 import type { Holder } from '../../../core/ports/observer.ts'
@@ -16,6 +16,15 @@ export interface Budget {
 }
 
 const settingOf = { day: 'costPerDay', week: 'costPerWeek', month: 'costPerMonth' } as const
+
+/** What the keys of a team may cost together: the configuration goes before what is kept. */
+const teamBudgetsOf = (
+  { organization, team = '', teamBudgets }: Pick<Caller, 'organization' | 'team' | 'teamBudgets'>,
+  { limits, organizations }: Settings,
+): Most => {
+  const teams = teamsOf(organization, organizations)
+  return { ...limits.team, ...(Object.hasOwn(teams, team) ? teams[team] : teamBudgets) }
+}
 
 /** The budgets from which a caller's calls are paid: of the gateway, of its organisation and team, of its key and of those that made it. */
 export const budgets = (settings: Settings): ((caller: Caller, now: number) => readonly Budget[]) => {

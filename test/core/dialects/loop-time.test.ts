@@ -1,5 +1,5 @@
 import t from 'tap'
-import { freeTurn, loopTime } from '../../../core/dialects/loop-time.ts'
+import { freeTurn, loopTime, turnsOf } from '../../../core/dialects/loop-time.ts'
 
 const ms = 1_000_000
 const allowance = { key: 100, organization: 150 }
@@ -62,6 +62,14 @@ t.test('a turn of the loop does one piece of all work that nobody is charged for
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.ok(pieces >= 9 && pieces <= 11, `${pieces} pieces in ten turns`)
   await all
+})
+
+t.test('the owners of work that waits take turns', async (t) => {
+  const nextTurn = turnsOf()
+  const begun: string[] = []
+  const works = (owner: string) => nextTurn(owner).then(() => void begun.push(owner))
+  await Promise.all([...Array.from({ length: 5 }, () => works('many')), works('one'), works('another')])
+  t.same(begun, ['many', 'one', 'another', 'many', 'many', 'many', 'many'])
 })
 
 t.test('a clock that is set makes no debt, and forgives one once', async (t) => {

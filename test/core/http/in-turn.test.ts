@@ -3,19 +3,23 @@ import { type RequestListener, createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { freeTurn } from '../../../core/dialects/loop-time.ts'
+import { capped, showsKey } from '../../../core/http/connections.ts'
 import { inTurn } from '../../../core/http/in-turn.ts'
+import { fakeClock } from '../../fakes/clock.ts'
 import { until } from '../../until.ts'
 
 const one = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
 /** A server of this listener, and how many heads it has read. */
-const started = async (t: Test, listener: RequestListener) => {
-  const take = inTurn(listener)
+const started = async (t: Test, listener: RequestListener, countsStrangers = false) => {
+  // This clock stands still: no time passes in which more requests may begin.
+  const take = inTurn(listener, fakeClock())
   let heads = 0
   const server = createServer((request, response) => {
     heads++
     take(request, response)
   })
+  if (countsStrangers) capped(server, { most: 10_000, keyless: 1_000, head: 15_000, chunks: 'own' }, [])
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -61,6 +65,52 @@ t.test('a turn of the loop begins one of all requests that were sent ahead', asy
   t.ok(await until(() => begun === 60), 'all are answered')
   // The first of each connection waits for nobody.
   t.ok(most <= sockets.length + 1, `${most} in one turn`)
+})
+
+for (const [who, isKnown] of [
+  ['strangers', false],
+  ['callers with a key', true],
+] as const)
+  t.test(`a turn of the loop begins few of the requests that ${who} send together`, async (t) => {
+    let [begun, ofThisTurn, most] = [0, 0, 0]
+    const { line } = await started(
+      t,
+      (request, response) => {
+        begun++
+        if (isKnown) showsKey(request)
+        most = Math.max(most, ++ofThisTurn)
+        if (ofThisTurn === 1) setImmediate(() => (ofThisTurn = 0))
+        response.end('here')
+      },
+      true,
+    )
+    const sockets = await Promise.all(Array.from({ length: 200 }, line))
+    const sendsAll = async (): Promise<number> => {
+      ;[begun, most] = [0, 0]
+      for (const socket of sockets) socket.write(one)
+      t.ok(await until(() => begun === 200), 'all are answered')
+      return most
+    }
+    // One more has waited for its turn. With the first requests come the keys.
+    t.ok((await sendsAll()) <= 9, `${most} in one turn`)
+    if (!isKnown) return
+    t.ok((await sendsAll()) <= 65, `${most} in one turn`)
+    t.ok(most > 9, 'they wait for no stranger')
+  })
+
+t.test('requests that wait behind others are bounded over all connections', async (t) => {
+  const { line, heads } = await started(t, () => undefined)
+  const sockets = await Promise.all(Array.from({ length: 50 }, line))
+  let ended = 0
+  for (const socket of sockets) socket.once('close', () => ended++).write(one.repeat(32))
+  // Of each connection 31 requests wait.
+  t.ok(await until(() => ended === 17), `${ended} connections ended`)
+  t.ok(heads() <= 33 * 32 + 17 * 3, `${heads()} heads are read`)
+  for (const socket of sockets) socket.destroy()
+  t.ok(await until(() => ended === 50))
+  const [more, before] = [await line(), heads()]
+  more.write(one.repeat(32))
+  t.ok(await until(() => heads() === before + 32), 'what has gone makes room')
 })
 
 t.test('a request whose connection has gone is not begun', async (t) => {

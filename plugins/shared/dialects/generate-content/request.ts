@@ -1,6 +1,6 @@
 import type { ChatBody, Dialect, Native } from '../../../../core/ports/upstream.ts'
-import { isJsonObject, type JsonObject, memberNamed } from '../../../../core/dialects/json-object.ts'
-import { objectIn, objectsIn, refuseStoredState, textIn, sameOr } from '../../members.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { memberNamed, objectIn, objectsIn, refuseStoredState, textIn, sameOr } from '../../members.ts'
 import { type Seal, type TurnsContext, isKeepsake } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest, passedMembers } from '../translated-request.ts'
 import { type ServerTools, leaveOut } from '../server-tools.ts'

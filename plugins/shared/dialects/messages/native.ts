@@ -1,6 +1,6 @@
 import type { Native } from '../../../../core/ports/upstream.ts'
-import { memberNamed, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { sameOr, refuseStoredState } from '../../members.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { memberNamed, sameOr, refuseStoredState } from '../../members.ts'
 import { isKeepsake } from '../keepsake.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
 import { passedMembers, type Drop } from '../translated-request.ts'

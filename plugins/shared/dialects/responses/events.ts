@@ -58,6 +58,7 @@ interface Writing {
   begun: boolean
   /** Odds are printed once, and everything else by itself. */
   hasOdds: boolean
+  isEnding: boolean
   thoughts: ReturnType<typeof reasoningItem> | null
   spoken: ReturnType<typeof messageItem> | null
   /** The call that grows, with the number that its pieces bear. */
@@ -86,6 +87,7 @@ const freshWriting = ({
   sequence: 0,
   begun: false,
   hasOdds: false,
+  isEnding: false,
   thoughts: null,
   spoken: null,
   calling: null,
@@ -94,10 +96,22 @@ const freshWriting = ({
   usage: null,
 })
 
-const dataOf = (writing: Writing, type: string, fields: JsonObject): string => {
+const eventOf = (writing: Writing, type: string, fields: JsonObject): DialectEvent => {
   const sequence_number = writing.sequence++
-  if (writing.hasOdds) return printAgain(Object.assign({ type, sequence_number }, fields))
-  return `{"type":"${type}","sequence_number":${sequence_number},${JSON.stringify(fields).slice(1)}`
+  if (!writing.hasOdds)
+    return {
+      event: type,
+      data: `{"type":"${type}","sequence_number":${sequence_number},${JSON.stringify(fields).slice(1)}`,
+    }
+  const members = Object.assign({ type, sequence_number }, fields)
+  if (!writing.isEnding) return { event: type, data: printAgain(members) }
+  // Nothing changes any more: the event is printed when its turn to go comes.
+  return {
+    event: type,
+    get data() {
+      return printAgain(members)
+    },
+  }
 }
 
 /** Chunks as the events of the dialect, numbered, one item after the other. */
@@ -107,7 +121,7 @@ export const responseEvents = ({ request, model, seal, created, now, id }: Respo
     id,
     event(into, type, fields) {
       if (into === null) return
-      into.push({ event: type, data: dataOf(writing, type, fields) })
+      into.push(eventOf(writing, type, fields))
     },
     add(into, item) {
       const output_index = writing.places++
@@ -275,6 +289,7 @@ const ended = (writing: Writing, into: EventReceiver): JsonObject => {
     beginCall(writing, into, part, number)
     growCall(writing, into, text)
   }
+  writing.isEnding = true
   const end = endOf(writing.finish)
   settle(writing, into, null, end.status)
   if (request.store !== false && output.some(({ type }) => type !== 'function_call')) {

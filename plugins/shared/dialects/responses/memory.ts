@@ -1,5 +1,6 @@
 import { parseObject } from '../../backend.ts'
-import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseMember } from '../../members.ts'
 import type { Seal } from '../keepsake.ts'
 import type { InputItem } from './shape.ts'
 

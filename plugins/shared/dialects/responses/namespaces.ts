@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { refuseMember, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { objectsIn, textIn } from '../../members.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseMember, objectsIn, textIn } from '../../members.ts'
 import type { ResponsesRequest, ResponsesTool } from './shape.ts'
 
 /** A tool as the caller knows it. */

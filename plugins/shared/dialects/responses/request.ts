@@ -1,6 +1,6 @@
 import type { ChatBody, Dialect, Native } from '../../../../core/ports/upstream.ts'
-import { type JsonObject, refuseMember, isJsonObject, memberNamed } from '../../../../core/dialects/json-object.ts'
-import { objectIn, refuseStoredState, sameOr } from '../../members.ts'
+import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseMember, memberNamed, objectIn, refuseStoredState, sameOr } from '../../members.ts'
 import { type Seal, isKeepsake, readKeepsake } from '../keepsake.ts'
 import { droppedMembers, type Drop, type TranslatedRequest, passedMembers } from '../translated-request.ts'
 import { withMemory } from './memory.ts'

@@ -1,5 +1,5 @@
-import { refuseMember, isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
-import { objectsIn, refuseStoredState, textIn } from '../../members.ts'
+import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseMember, objectsIn, refuseStoredState, textIn } from '../../members.ts'
 import type { Drop } from '../translated-request.ts'
 import { leaveOut, type ServerTools } from '../server-tools.ts'
 import { flatName, knownTools, offeredTools } from './namespaces.ts'

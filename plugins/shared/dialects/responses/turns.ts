@@ -1,6 +1,6 @@
 import type { Dialect, Message, Part, ToolCall } from '../../../../core/ports/upstream.ts'
-import { type JsonObject, refuseMember } from '../../../../core/dialects/json-object.ts'
-import { objectsIn, textIn, objectIn, refuseStoredState } from '../../members.ts'
+import type { JsonObject } from '../../../../core/dialects/json-object.ts'
+import { refuseMember, objectsIn, textIn, objectIn, refuseStoredState } from '../../members.ts'
 import { readKeepsake, restored, type Keepsake, type Seal, type TurnsContext } from '../keepsake.ts'
 import type { Drop } from '../translated-request.ts'
 import { flatName, offersTools } from './namespaces.ts'

@@ -1,3 +1,4 @@
+import type { DialectEvent } from '../../../../core/dialects/event.ts'
 import { type StreamedSoFar, rememberChunk } from '../../../../core/inference/routing/continue-stream.ts'
 import { callSize } from '../../../../core/inference/metering/tokens.ts'
 import { speaks } from '../../../../core/inference/routing/open-stream.ts'
@@ -24,8 +25,10 @@ export interface CallEvents {
   read(part: Buffer, status: number): string
   /** Throws UpstreamFailed where the stream is over too early. */
   cut(status: number): void
-  /** The events behind the last chunk. */
+  /** The events behind the last chunk, as far as one turn of the loop writes them. */
   finish(): string
+  /** Those that other turns write. */
+  readonly rest: readonly DialectEvent[]
 }
 
 type Counted = 'speaks' | 'characters' | 'usage' | 'unfinished' | 'soFar'

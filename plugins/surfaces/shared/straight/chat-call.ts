@@ -18,7 +18,7 @@ import { AnswerListener, type State } from './answer-listener.ts'
 import { type BegunChat, type Given, type Ground, begunChat, groundOf } from './begun-chat.ts'
 import type { CallEvents } from './call-events.ts'
 import type { Door } from './door.ts'
-import { type LeftCall, endByFault, giveGuarded, leftBy, restElsewhere, streamWhole } from './elsewhere.ts'
+import { type LeftCall, endByFault, giveGuarded, leftBy, restElsewhere, sendRest, streamWhole } from './elsewhere.ts'
 import { SignsOfLife, lookAtAsking, lookAtFlowing } from './looks.ts'
 import { answerBytes } from './parts.ts'
 
@@ -135,10 +135,8 @@ class ChatNow extends AnswerListener implements StraightCall, WaitingCall {
     if (this.state !== 'ending') return
     const { answer } = this.#ground.at
     if (this.#stream === null) answer.whole(this.#sent)
-    else {
-      answer.begin()
-      answer.end(this.#held)
-    }
+    else if (this.#stream.rest.length === 0) answer.end(this.#held)
+    else this.#ends(sendRest(this.#leftCall(null, true), this.#held, this.#stream.rest))
     this.#sent = this.#held = ''
   }
 

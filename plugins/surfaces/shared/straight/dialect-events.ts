@@ -7,6 +7,8 @@ import { RepeatedEvents, latinOf } from './repeated-events.ts'
 const carriageReturn = 13
 const lineFeed = 10
 const eventEnd = '\n\n'
+/** Characters of last events that one turn of the loop prints. */
+const turnCharacters = 512 * 1024
 
 /** The events of a stream that is read by the backend's dialect and written by the caller's. */
 export class DialectEvents implements CallEvents, EventSink {
@@ -18,12 +20,15 @@ export class DialectEvents implements CallEvents, EventSink {
   soFar: StreamedSoFar | null
   fault: unknown = null
   isUnspeakable = false
+  readonly rest: DialectEvent[] = []
   readonly #wire: ChatWire
   readonly #writer: EventWriter
   readonly #chunks: Chunk[] = []
   readonly #repeated = new RepeatedEvents()
   /** What the event says that later ones may repeat. */
   #field: TextField = 'content'
+  /** Whether the writer's last events come. */
+  #isLast = false
   /** Whether the last event has come to its end. */
   #isBetween = true
   #reader: WireEvents | null = null
@@ -39,7 +44,8 @@ export class DialectEvents implements CallEvents, EventSink {
   }
 
   push(event: DialectEvent): void {
-    this.#chunkOut += printEvent(event)
+    if (this.#chunkOut.length < turnCharacters || !this.#isLast) this.#chunkOut += printEvent(event)
+    else this.rest.push(event)
   }
 
   read(part: Buffer, status: number): string {
@@ -80,6 +86,7 @@ export class DialectEvents implements CallEvents, EventSink {
   }
 
   finish(): string {
+    this.#isLast = true
     this.#write(null)
     return latinOf(this.#given())
   }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Pace } from '../../../../core/dialects/loop-time.ts'
-import { candidateOf, entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { entryOf } from '../../../../core/inference/models/catalog-entry.ts'
+import { candidateOf } from '../../../../plugins/shared/models/candidate.ts'
 import { Unavailable } from '../../../../core/errors.ts'
 import type { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import type { RequestRecord } from '../../../../core/ports/observer.ts'
