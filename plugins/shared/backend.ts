@@ -114,27 +114,49 @@ const beginning = async (answer: Answer, clock: Clock): Promise<string> => {
   return gathered.whole().toString('utf8', 0, refusal)
 }
 
-/** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
-export const readBytes = async (answer: Answer): Promise<Buffer> => {
-  let first = null as Uint8Array | null
-  let gathered = null as GatheredBytes | null
-  await takeAll(flowOf(answer.body), (part) => {
-    // Most answers come in one part, which needs no copy.
-    if (first === null) first = part
+/** The bytes of one answer, as they come. Most answers come in one part, which needs no copy. */
+export class AnswerParts {
+  size = 0
+  /** The header of its length: room of that length needs no copy at the end. */
+  promised: unknown
+  #first: Uint8Array | null = null
+  #gathered: GatheredBytes | null = null
+
+  /** Gives the fault of an answer that is too long. */
+  add(part: Uint8Array, status: number): UpstreamFailed | null {
+    this.size += part.length
+    if (this.size > mostAnswerBytes) return garbled('The answer is over 64 MiB', status)
+    if (this.#first === null) this.#first = part
     else {
-      if (gathered === null) (gathered = gatheredBytes(lengthIn(answer))).add(first)
-      gathered.add(part)
+      if (this.#gathered === null) (this.#gathered = gatheredBytes(lengthOf(this.promised))).add(this.#first)
+      this.#gathered.add(part)
     }
-    if ((gathered ?? first).length > mostAnswerBytes) throw garbled('The answer is over 64 MiB', answer.status)
-  })
-  if (gathered !== null) return gathered.whole()
-  return first === null ? Buffer.alloc(0) : bufferOf(first)
+    return null
+  }
+
+  /** All bytes; they are held no longer. */
+  take(): Buffer {
+    const whole = this.#gathered?.whole() ?? (this.#first === null ? Buffer.alloc(0) : bufferOf(this.#first))
+    this.#first = this.#gathered = null
+    return whole
+  }
 }
 
-/** The length that a head promises: room of that length needs no copy at the end. Null for none, and for one beyond the bound. */
-const lengthIn = (answer: Answer): number | null => {
-  const length = Number(answer.header('content-length'))
+/** Null for no length, and for one beyond the bound. */
+const lengthOf = (promised: unknown): number | null => {
+  const length = Number(promised)
   return length > 0 && length <= mostAnswerBytes ? Math.floor(length) : null
+}
+
+/** The whole body of an answer. Throws UpstreamFailed beyond 64 MiB; another backend may be tried then. */
+export const readBytes = async (answer: Answer): Promise<Buffer> => {
+  const parts = new AnswerParts()
+  parts.promised = answer.header('content-length')
+  await takeAll(flowOf(answer.body), (part) => {
+    const fault = parts.add(part, answer.status)
+    if (fault !== null) throw fault
+  })
+  return parts.take()
 }
 
 /** The whole body as UTF-8, under the same bound. Bytes that are no UTF-8 become U+FFFD. */

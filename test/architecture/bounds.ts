@@ -8,7 +8,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'core/access': 681,
   'core/dialects': 1167,
   'core/generations': 390,
-  'core/http': 3625,
+  'core/http': 3609,
   'core/inference': 2225,
   'core/ports': 2506,
   'plugins/backend-evidence': 366,
@@ -27,7 +27,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/sealed/log': 418,
   'plugins/sealed/retrieval': 1654,
   'plugins/sealed/wire': 1393,
-  'plugins/shared': 13299,
+  'plugins/shared': 13321,
   'plugins/storage': 2766,
   'plugins/surfaces': 315,
   'plugins/surfaces/admin': 2626,
@@ -50,7 +50,7 @@ export const mostLines: Readonly<Record<string, number>> = {
 }
 
 /** Lines of all rooms of core. This bound never rises. */
-export const mostOfCore = 11_954
+export const mostOfCore = 11_944
 
 /** Files at the root of core. */
 export const mostRootFiles = 13

@@ -2,10 +2,11 @@ import { freeTurn } from '../../../../core/dialects/loop-time.ts'
 import { Aborted, UpstreamFailed } from '../../../../core/errors.ts'
 import type { AnswerHeaders, AnswerLine, AnswerReader, Clock } from '../../../../core/ports/platform.ts'
 import type { ChatWire } from '../../../../core/ports/upstream.ts'
-import { garbled, partBytes, turnBytes } from '../../../shared/backend.ts'
-import { Parts, mostRefusalBytes, refusalOf } from './parts.ts'
+import { AnswerParts, partBytes, turnBytes, unmarked } from '../../../shared/backend.ts'
+import { mostRefusalBytes, refusalOf } from './parts.ts'
 
-const mostAnswerBytes = 64 * 1024 * 1024
+/** The first byte of a byte order mark. */
+const firstOfMark = 0xef
 
 /** Where a call is on its way: `elsewhere` is the search for another backend. */
 export type State = 'asking' | 'flowing' | 'ending' | 'over' | 'elsewhere'
@@ -18,7 +19,7 @@ export abstract class AnswerListener implements AnswerReader {
   /** Whether the caller wants a stream. */
   protected streams = false
   readonly #clock: Clock
-  readonly #parts = new Parts()
+  readonly #parts = new AnswerParts()
   /** Of the stream, since other streams had their turn. */
   #bytes = 0
   #headers: AnswerHeaders = {}
@@ -52,6 +53,7 @@ export abstract class AnswerListener implements AnswerReader {
     if (status < 200) return
     this.status = status
     this.#headers = headers
+    this.#parts.promised = headers['content-length']
     if (!this.streams || status >= 300) return
     try {
       this.#isWhole = !this.wire.streams(String(headers['content-type'] ?? ''), status)
@@ -64,9 +66,9 @@ export abstract class AnswerListener implements AnswerReader {
     if (this.isEnding()) return
     const isRefused = this.status >= 300
     if (this.streams && !this.#isWhole && !isRefused) return this.#flows(part as Buffer)
-    this.#parts.add(part)
+    const fault = this.#parts.add(part, this.status)
     if (isRefused && this.#parts.size > mostRefusalBytes) this.broke(this.#refusal())
-    else if (this.#parts.size > mostAnswerBytes) this.broke(garbled('The answer is over 64 MiB', this.status))
+    else if (fault !== null) this.broke(fault)
   }
 
   /** Nothing more is read before the caller has taken what came, and other streams have had their turn. */
@@ -89,7 +91,10 @@ export abstract class AnswerListener implements AnswerReader {
     if (this.isEnding()) return
     if (this.status >= 300) this.broke(this.#refusal())
     else if (this.streams && !this.#isWhole) this.ended()
-    else this.whole(this.#parts.take())
+    else {
+      const whole = this.#parts.take()
+      this.whole(whole[0] === firstOfMark ? unmarked(whole) : whole)
+    }
   }
 
   onResponseError(_: AnswerLine, cause: Error): void {

@@ -1,40 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import { type GatheredBytes, gatheredBytes } from '../../../../core/gathered-bytes.ts'
 import type { AnswerHeaders, Clock } from '../../../../core/ports/platform.ts'
 import type { Soon } from '../../../../core/ports/soon.ts'
 import type { Whole } from '../../../../core/ports/upstream.ts'
-import { faultOf, retryAfterOf, unmarked } from '../../../shared/backend.ts'
+import { faultOf, retryAfterOf } from '../../../shared/backend.ts'
 import type { BegunChat } from './begun-chat.ts'
 
 /** Bytes of a refusal that are read for its words. */
 export const mostRefusalBytes = 16 * 1024
-
-/** The first byte of a byte order mark. */
-const firstOfMark = 0xef
-
-/** The bytes of one answer, as they come. Most answers come in one part, which needs no copy. */
-export class Parts {
-  size = 0
-  #first: Uint8Array | null = null
-  #gathered: GatheredBytes | null = null
-
-  add(part: Uint8Array): void {
-    this.size += part.length
-    if (this.#first === null) this.#first = part
-    else {
-      if (this.#gathered === null) (this.#gathered = gatheredBytes()).add(this.#first)
-      this.#gathered.add(part)
-    }
-  }
-
-  /** All bytes, without a byte order mark before them; they are held no longer. */
-  take(): Buffer {
-    const whole = this.#gathered?.whole() ?? (this.#first as Buffer | null)
-    this.#first = this.#gathered = null
-    if (whole === null) return Buffer.alloc(0)
-    return whole[0] === firstOfMark ? unmarked(whole) : whole
-  }
-}
 
 /** The fault of a backend that answers with such a status. */
 export const refusalOf = (status: number, headers: AnswerHeaders, bytes: Buffer, clock: Clock): Error => {
