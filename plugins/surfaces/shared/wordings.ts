@@ -84,7 +84,9 @@ const droppedOf = ({ candidates }: Entry, fit: Wordings): readonly string[] => {
     const to = dialectOf(candidate)
     const { body, native, dropped: paths } = fit(to)
     for (const path of paths) if (!dropped.includes(path)) dropped.push(path)
-    if (to !== undefined && native === undefined) addUnheard(dropped, body, unheard[to])
+    const beyond = native === undefined && to !== undefined ? unheard[to] : undefined
+    addUnheard(dropped, body, beyond)
+    if (beyond !== undefined && !dropped.includes(detail) && choosesDetail(body)) dropped.push(detail)
   }
   for (const candidate of candidates) {
     const { upstream, model } = candidate
@@ -98,10 +100,19 @@ const addUnheard = (dropped: string[], body: ChatBody, refused: ReadonlySet<stri
   if (refused === undefined || refused.size === 0) return
   for (const name in body) {
     const value = body[name]
-    if (!refused.has(name) || value == null || value === false || isOurs(name, value)) continue
+    if (!refused.has(name) || value == null || isOurs(name, value)) continue
     if (!dropped.includes(name)) dropped.push(name)
   }
 }
 
-/** Members that the gateway itself sees to, and the one choice that every backend gives. */
-const isOurs = (name: string, value: unknown): boolean => name === 'stream_options' || (name === 'n' && value === 1)
+/** Members that the gateway itself sees to, and values by which every backend answers: one choice, and calls side by side. */
+const isOurs = (name: string, value: unknown): boolean =>
+  name === 'stream_options' || (name === 'n' && value === 1) || value === (name === 'parallel_tool_calls')
+
+/** The look at an image that a caller chooses. */
+const detail = 'messages.content.image_url.detail'
+
+const choosesDetail = ({ messages }: ChatBody): boolean =>
+  messages.some(
+    ({ content }) => Array.isArray(content) && content.some(({ image_url: seen }) => (seen?.detail ?? 'auto') !== 'auto'),
+  )
