@@ -60,7 +60,7 @@ const telling = ['chat', 'decide', 'transcribe', 'embed', 'embedTokens'] as cons
 /** Abilities whose answers have no place for the proof. */
 const silent = ['countTokens', 'streamTranscript', 'speak', 'streamSpeech', 'draw', 'edit'] as const
 
-type Ability = (call: unknown, signal: AbortSignal) => Promise<unknown>
+type Ability = (call: unknown, signal: AbortSignal, ...more: readonly unknown[]) => Promise<unknown>
 
 /** A backend as the line of one piece of evidence reaches it. */
 type Reached = VerifiedLine & { readonly upstream: Upstream }
@@ -70,9 +70,9 @@ const gated = (shape: Upstream, reached: Verdicts<Reached>): Upstream => {
   const able = (names: readonly (keyof Upstream)[]) => names.filter((name) => shape[name] !== undefined)
   const asking =
     (name: keyof Upstream, tell: (answer: unknown, reached: Reached) => unknown): Ability =>
-    (call, signal) =>
+    (call, signal, ...more) =>
       reached.use(signal, async (reached) =>
-        tell(await (reached.upstream[name] as Ability).call(reached.upstream, call, signal), reached),
+        tell(await (reached.upstream[name] as Ability).call(reached.upstream, call, signal, ...more), reached),
       )
   const proven = (answer: unknown, { proof }: Reached) => ({ ...(answer as object), proven: proof })
   return {

@@ -321,6 +321,35 @@ t.test('an upstream with evidence reaches one origin, and nothing that a model n
   t.strictSame([own.prompts, other.prompts], [['/v1/models '], []])
 })
 
+t.test('a verified backend tells what a decision cost that fails', async (t) => {
+  const { base } = await confidentialBackend(t)
+  const costly = plugin({
+    port: Upstream,
+    name: 'costly',
+    needs: { fetch: Fetch },
+    create: (): Upstream => ({
+      name: 'costly',
+      models: async () => [],
+      async decide(_call, _signal, spent) {
+        spent?.({ input: 7, output: 1 })
+        throw new UpstreamFailed('The answer is of no use')
+      },
+    }),
+  })
+  const verifier = container(
+    () => assert.fail(),
+    () => undefined,
+  )
+  const policy = { measurements, testRoots }
+  verifier.fit(verifiedUpstream(use(costly), use(attestedTls), { ...demand, origin: base, policy }))
+  t.teardown(() => verifier.dispose())
+  const call = { model: 'm', state: '', questions: [], images: [], samples: null, steps: null }
+  const used: object[] = []
+  const { decide } = verifier.supply({ upstreams: Upstream }).upstreams[0]!
+  await t.rejects(decide!(call, new AbortController().signal, (usage) => void used.push(usage)), UpstreamFailed)
+  t.strictSame(used, [{ input: 7, output: 1 }])
+})
+
 t.test('a provider that asks no backend has no use for evidence', async (t) => {
   const idle = given(Upstream, 'idle', () => ({ name: 'idle', models: async () => [] }))
   const verifier = container(
