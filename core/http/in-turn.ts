@@ -4,8 +4,8 @@ import { turnsOf } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
 import { hasShownKey } from './connections.ts'
 
-/** Requests that may wait behind an unfinished answer: of one connection, and of all. */
-const [mostWaiting, mostOfAll] = [32, 1_024]
+/** Requests that may wait behind unfinished answers: of one connection, and of all connections of an address. */
+const [mostWaiting, mostOfAddress] = [32, 1_024]
 /** Requests that begin at once within so many ms, since a turn of the loop reads thousands of connections: of those that have shown a key, and of others. */
 const [mostKnown, mostStrange, windowMs] = [64, 8, 5]
 
@@ -34,29 +34,33 @@ export const inTurn = (listener: RequestListener, clock: Clock): RequestListener
     await (hasShownKey(request) ? known : strange)(request.socket.remoteAddress)
     if (!request.socket.destroyed) listener(request, response)
   }
-  const waiting = new WeakMap<Duplex, number>()
-  let all = 0
-  const count = (socket: Duplex, change: number): number => {
-    const now = (waiting.get(socket) ?? 0) + change
-    waiting.set(socket, now)
-    all += change
-    return now
+  const ofSocket = new WeakMap<Duplex, number>()
+  const ofAddress = new Map<string, number>()
+  const count = (socket: Duplex, address: string, change: number): boolean => {
+    const here = (ofSocket.get(socket) ?? 0) + change
+    const there = (ofAddress.get(address) ?? 0) + change
+    ofSocket.set(socket, here)
+    if (there > 0) ofAddress.set(address, there)
+    else ofAddress.delete(address)
+    return here <= mostWaiting && there <= mostOfAddress
   }
   return (request, response) => {
     const { socket } = request
     if (response.socket !== null) {
       const now = clock.now()
-      if (now - since >= windowMs) [begun, since] = [0, now]
+      // A clock that was set back begins anew, too.
+      if (now < since || now - since >= windowMs) [begun, since] = [0, now]
       if (begun >= mostStrange && (begun >= mostKnown || !hasShownKey(request)))
         return void beginLater(request, response)
       begun++
       return listener(request, response)
     }
     if (socket.destroyed) return
-    if (!waiting.has(socket)) socket.once('close', () => count(socket, -(waiting.get(socket) ?? 0)))
-    if (count(socket, 1) > mostWaiting || all > mostOfAll) return end(socket)
+    const { remoteAddress = '' } = socket
+    if (!ofSocket.has(socket)) socket.once('close', () => count(socket, remoteAddress, -(ofSocket.get(socket) ?? 0)))
+    if (!count(socket, remoteAddress, 1)) return end(socket)
     response.once('socket', () => {
-      count(socket, -1)
+      count(socket, remoteAddress, -1)
       void beginLater(request, response)
     })
   }
