@@ -42,7 +42,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/surfaces/index': 127,
   'plugins/surfaces/mcp': 1602,
   'plugins/surfaces/rvenc': 460,
-  'plugins/surfaces/shared': 3730,
+  'plugins/surfaces/shared': 3719,
   'plugins/surfaces/tools': 264,
   'plugins/surfaces/v1': 1486,
   'plugins/tools': 6866,

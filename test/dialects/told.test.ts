@@ -125,27 +125,32 @@ t.test('several choices of a backend that gives one are told as left out', async
     }
 })
 
-t.test('calls that shall come one by one, and the chosen look at an image, are told where the dialect lacks them', async (t) => {
-  const doors = await opened(t, hello, { converse: 'converse' })
-  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
-  const told = async (model: string, more: object) =>
-    (await doors.call('POST', '/v1/chat/completions', { model, messages: text, tools, ...more })).headers.get(
-      'x-sealgate-dropped',
-    )
-  for (const model of ['gemini', 'converse']) {
-    t.equal(await told(model, { parallel_tool_calls: false }), 'parallel_tool_calls', model)
-    t.equal(await told(model, { parallel_tool_calls: true }), null, `${model} does so by itself`)
-  }
-  t.equal(await told('messages', { parallel_tool_calls: false }), null)
-  const seen = (detail?: string) => ({
-    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: image, ...(detail && { detail }) } }] }],
-  })
-  for (const model of ['gemini', 'messages']) {
-    t.equal(await told(model, seen('low')), 'messages.content.image_url.detail', model)
-    for (const usual of ['auto', undefined]) t.equal(await told(model, seen(usual)), null, `${model} ${usual}`)
-  }
-  for (const model of ['chat', 'responses']) t.equal(await told(model, seen('low')), null, model)
-})
+t.test(
+  'calls that shall come one by one, and the chosen look at an image, are told where the dialect lacks them',
+  async (t) => {
+    const doors = await opened(t, hello, { converse: 'converse' })
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+    const told = async (model: string, more: object) =>
+      (await doors.call('POST', '/v1/chat/completions', { model, messages: text, tools, ...more })).headers.get(
+        'x-sealgate-dropped',
+      )
+    for (const model of ['gemini', 'converse']) {
+      t.equal(await told(model, { parallel_tool_calls: false }), 'parallel_tool_calls', model)
+      t.equal(await told(model, { parallel_tool_calls: true }), null, `${model} does so by itself`)
+    }
+    t.equal(await told('messages', { parallel_tool_calls: false }), null)
+    const seen = (detail?: string) => ({
+      messages: [
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: image, ...(detail && { detail }) } }] },
+      ],
+    })
+    for (const model of ['gemini', 'messages']) {
+      t.equal(await told(model, seen('low')), 'messages.content.image_url.detail', model)
+      for (const usual of ['auto', undefined]) t.equal(await told(model, seen(usual)), null, `${model} ${usual}`)
+    }
+    for (const model of ['chat', 'responses']) t.equal(await told(model, seen('low')), null, model)
+  },
+)
 
 for (const model of ['messages', 'gemini']) {
   t.test(`a choice of ${model} has each member that clients expect`, async (t) => {

@@ -114,5 +114,6 @@ const detail = 'messages.content.image_url.detail'
 
 const choosesDetail = ({ messages }: ChatBody): boolean =>
   messages.some(
-    ({ content }) => Array.isArray(content) && content.some(({ image_url: seen }) => (seen?.detail ?? 'auto') !== 'auto'),
+    ({ content }) =>
+      Array.isArray(content) && content.some(({ image_url: seen }) => (seen?.detail ?? 'auto') !== 'auto'),
   )

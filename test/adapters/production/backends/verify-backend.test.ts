@@ -346,7 +346,10 @@ t.test('a verified backend tells what a decision cost that fails', async (t) => 
   const call = { model: 'm', state: '', questions: [], images: [], samples: null, steps: null }
   const used: object[] = []
   const { decide } = verifier.supply({ upstreams: Upstream }).upstreams[0]!
-  await t.rejects(decide!(call, new AbortController().signal, (usage) => void used.push(usage)), UpstreamFailed)
+  await t.rejects(
+    decide!(call, new AbortController().signal, (usage) => void used.push(usage)),
+    UpstreamFailed,
+  )
   t.strictSame(used, [{ input: 7, output: 1 }])
 })
 
