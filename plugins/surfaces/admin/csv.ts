@@ -1,7 +1,10 @@
-/** A value of a CSV file: quoted where needed, and never a spreadsheet formula. */
+/** Spreadsheets run a cell that begins so, and some cut cells at semicolons and tabs; a quote in front makes it text. */
+const formula = /(^|[;\t\r\n])(?=[=+\-@\t\r])/g
+
+/** A value of a CSV file, quoted where needed. */
 const cellOf = (value: string | number | null): string => {
   if (typeof value !== 'string') return value === null ? '' : String(value)
-  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const plain = value.replace(formula, "$1'")
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }
 
