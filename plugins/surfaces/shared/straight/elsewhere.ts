@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { DialectEvent, EventWriter, ServerEvent } from '../../../../core/dialects/event.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
 import type { Passage } from '../../../../core/ports/chat-filter.ts'
@@ -99,16 +100,12 @@ export const streamWhole = async (
   await send(call, events)
 }
 
-async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T, undefined> {
-  yield* items
-}
-
 /** Ends a stream whose last events take many turns of the loop, with what was held of them. */
 export const sendRest = async (call: LeftCall, held: string, rest: readonly DialectEvent[]): Promise<void> => {
   const { answer } = call.at
   answer.begin()
   answer.write(held, () => undefined)
-  await send(call, eachOf(rest))
+  await send(call, Readable.from(rest))
 }
 
 /** Tells a fault in place of an answer, or at the end of a stream that has begun. */
