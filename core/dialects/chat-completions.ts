@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isJsonObject, type JsonObject } from './json-object.ts'
 import { ModelName, renamed } from './model-name.ts'
 import { listOf } from '../validate.ts'
-import type { ChatBody, Chunk, ChunkChoice, Completion, Usage, WireUsage } from '../ports/upstream.ts'
+import type { ChatBody, Chunk, Completion, Usage, WireUsage } from '../ports/upstream.ts'
 
 const part = v.looseObject({ type: v.string() })
 
@@ -63,15 +63,6 @@ export const asksUsage = (body: ChatBody): boolean => {
   const options = body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
   return options?.include_usage === true
 }
-
-/** A delta of the interface has all its keys, null where they say nothing. */
-export const wholeDelta = (delta: ChunkChoice['delta']): ChunkChoice['delta'] => ({
-  role: null,
-  content: null,
-  reasoning_content: null,
-  tool_calls: null,
-  ...delta,
-})
 
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })

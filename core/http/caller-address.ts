@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type BlockList, type Socket, SocketAddress, isIP } from 'node:net'
+import { type BlockList, type Socket, SocketAddress, isIP, isIPv6 } from 'node:net'
 import { blockListOf } from '../access/addresses.ts'
 
 /** Where a request comes from, in one spelling for each address; null when it is unknown. */
@@ -19,6 +19,14 @@ export const callerAddress = (trustedProxies: readonly string[]): CallerAddress 
 
 /** The address at the other end of a connection. */
 export const peerOf = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null => spelled(remoteAddress ?? '')
+
+/** Who sends from an address: of IPv6 the network of 64 bits, since a caller has all of it. */
+export const senderOf = (address: string): string => {
+  if (!isIPv6(address)) return address
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':'))
+  const zeros = Array<string>(8 - head.length - tail.length).fill('0')
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':')
+}
 
 /** Whether a list has the address. Node checks a family only where the caller names it. */
 export const isListed = (address: string, list: BlockList): boolean =>

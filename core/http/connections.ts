@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { blockListOf } from '../access/addresses.ts'
 import type { Settings } from '../settings.ts'
-import { isListed, peerOf } from './caller-address.ts'
+import { isListed, peerOf, senderOf } from './caller-address.ts'
 
 /** Sockets whose caller has shown no valid key yet, each with its way out of the count. */
 const keylessSockets = new WeakMap<Socket, () => void>()
@@ -14,7 +14,7 @@ export const hasShownKey = ({ socket }: IncomingMessage): boolean => !keylessSoc
 export const showsKey = ({ socket }: IncomingMessage): void => keylessSockets.get(socket)?.()
 
 /**
- * Bounds the connections of a server: all of them, and for each address those that have shown no valid key yet. The
+ * Bounds the connections of a server: all of them, and for each sender those that have shown no valid key yet. The
  * addresses of trusted proxies stand for many callers and have no bound of their own.
  */
 export const capped = (
@@ -26,10 +26,10 @@ export const capped = (
   const proxies = blockListOf(trustedProxies)
   const counts = new Map<string, number>()
 
-  const leave = (address: string): void => {
-    const left = (counts.get(address) ?? 0) - 1
-    if (left > 0) counts.set(address, left)
-    else counts.delete(address)
+  const leave = (sender: string): void => {
+    const left = (counts.get(sender) ?? 0) - 1
+    if (left > 0) counts.set(sender, left)
+    else counts.delete(sender)
   }
 
   server.on('connection', (socket) => {
@@ -37,12 +37,12 @@ export const capped = (
     if (keylessSockets.has(socket)) return
     const peer = peerOf(socket)
     if (peer !== null && proxies !== null && isListed(peer, proxies)) return
-    const address = peer ?? ''
-    const count = counts.get(address) ?? 0
+    const sender = senderOf(peer ?? '')
+    const count = counts.get(sender) ?? 0
     if (count >= keyless) return void socket.destroy()
-    counts.set(address, count + 1)
+    counts.set(sender, count + 1)
     const uncount = (): void => {
-      if (keylessSockets.delete(socket)) leave(address)
+      if (keylessSockets.delete(socket)) leave(sender)
     }
     keylessSockets.set(socket, uncount)
     socket.once('close', uncount)

@@ -1,11 +1,13 @@
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { turnsOf } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
+import { peerOf, senderOf } from './caller-address.ts'
 import { hasShownKey } from './connections.ts'
 
-/** Requests that may wait behind unfinished answers: of one connection, and of all connections of an address. */
-const [mostWaiting, mostOfAddress] = [32, 1_024]
+/** Requests that may wait behind unfinished answers: of one connection, and of all connections of a sender. */
+const [mostWaiting, mostOfSender] = [32, 1_024]
 /** Requests that begin at once within so many ms, since a turn of the loop reads thousands of connections: of those that have shown a key, and of others. */
 const [mostKnown, mostStrange, windowMs] = [64, 8, 5]
 
@@ -13,6 +15,9 @@ const [mostKnown, mostStrange, windowMs] = [64, 8, 5]
 interface HeadReader {
   onIncoming: () => number
 }
+
+/** Who is at the other end of a connection. */
+const senderAt = (socket: Socket): string => senderOf(peerOf(socket) ?? '')
 
 /** Ends a connection, and the reading of what has come already: each request of it would take an object and an error. */
 const end = (socket: Duplex & { readonly parser?: HeadReader | null }): void => {
@@ -22,27 +27,26 @@ const end = (socket: Duplex & { readonly parser?: HeadReader | null }): void => 
 
 /**
  * A request that was sent ahead begins when the answer before it has ended: its handler, and all that it holds, wait. A
- * turn of the loop begins one of the requests that wait on all connections, and addresses take turns. Who has shown a key
+ * turn of the loop begins one of the requests that wait on all connections, and senders take turns. Who has shown a key
  * waits for no stranger.
  */
 export const inTurn = (listener: RequestListener, clock: Clock): RequestListener => {
   // Apart from long answers, which would wait behind all connections at each of their pieces.
   const [known, strange] = [turnsOf(), turnsOf()]
-  let begun = 0
-  let since = 0
+  let [begun, since] = [0, 0]
   const beginLater: RequestListener = async (request, response) => {
-    await (hasShownKey(request) ? known : strange)(request.socket.remoteAddress)
+    await (hasShownKey(request) ? known : strange)(senderAt(request.socket))
     if (!request.socket.destroyed) listener(request, response)
   }
   const ofSocket = new WeakMap<Duplex, number>()
-  const ofAddress = new Map<string, number>()
-  const count = (socket: Duplex, address: string, change: number): boolean => {
+  const ofSender = new Map<string, number>()
+  const count = (socket: Duplex, sender: string, change: number): boolean => {
     const here = (ofSocket.get(socket) ?? 0) + change
-    const there = (ofAddress.get(address) ?? 0) + change
+    const there = (ofSender.get(sender) ?? 0) + change
     ofSocket.set(socket, here)
-    if (there > 0) ofAddress.set(address, there)
-    else ofAddress.delete(address)
-    return here <= mostWaiting && there <= mostOfAddress
+    if (there > 0) ofSender.set(sender, there)
+    else ofSender.delete(sender)
+    return here <= mostWaiting && there <= mostOfSender
   }
   return (request, response) => {
     const { socket } = request
@@ -56,11 +60,11 @@ export const inTurn = (listener: RequestListener, clock: Clock): RequestListener
       return listener(request, response)
     }
     if (socket.destroyed) return
-    const { remoteAddress = '' } = socket
-    if (!ofSocket.has(socket)) socket.once('close', () => count(socket, remoteAddress, -(ofSocket.get(socket) ?? 0)))
-    if (!count(socket, remoteAddress, 1)) return end(socket)
+    const sender = senderAt(socket)
+    if (!ofSocket.has(socket)) socket.once('close', () => count(socket, sender, -(ofSocket.get(socket) ?? 0)))
+    if (!count(socket, sender, 1)) return end(socket)
     response.once('socket', () => {
-      count(socket, remoteAddress, -1)
+      count(socket, sender, -1)
       void beginLater(request, response)
     })
   }

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { TooMany } from '../errors.ts'
 import type { Clock } from '../ports/platform.ts'
+import { senderOf } from './caller-address.ts'
 
 interface Bucket {
   left: number
@@ -9,9 +9,6 @@ interface Bucket {
 
 /** Addresses that are remembered; the ones seen longest ago are forgotten first. */
 const mostAddresses = 10_000
-
-/** Who sends from an address: of IPv6 the network, since a caller has all of it. */
-const senderOf = (address: string): string => (isIPv6(address) ? address.split(':').slice(0, 4).join(':') : address)
 
 /**
  * Requests without a valid key, counted for each address in this process. The count holds for routes that need no key, for

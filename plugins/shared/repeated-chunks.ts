@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Chunk } from '../../core/ports/upstream.ts'
+import type { Chunk, ChunkChoice } from '../../core/ports/upstream.ts'
 
 /**
  * Chunks of one stream mostly differ in a text alone. Such a chunk is read by comparing its JSON with the one before, and
@@ -191,6 +191,15 @@ const printedAround = (shape: Shape, print: Print): readonly string[] | null => 
   const once = written.every((mark, at) => text.lastIndexOf(mark) === places[at])
   return inOrder && once ? text.split(/\\u000[12]/) : null
 }
+
+/** A delta of the interface has all its keys, null where they say nothing. */
+export const withAllKeys = (delta: ChunkChoice['delta']): ChunkChoice['delta'] => ({
+  role: null,
+  content: null,
+  reasoning_content: null,
+  tool_calls: null,
+  ...delta,
+})
 
 /** The chunk for a caller who did not ask for usage; null for one that carries nothing else. */
 export const withoutUsage = (chunk: Chunk): Chunk | null => {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type End, Flow, cleanEnd, flowOf, leaveQuietly } from '../../../core/ports/flow.ts'
 import type { Alarm, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, ChunkChoice } from '../../../core/ports/upstream.ts'
-import { wholeDelta } from '../../../core/dialects/chat-completions.ts'
-import { withoutUsage } from '../../shared/repeated-chunks.ts'
+import { withAllKeys, withoutUsage } from '../../shared/repeated-chunks.ts'
 import { utf8 } from '../wire/bytes.ts'
 import { bucket } from '../wire/frames.ts'
 import { mergedChunk } from './merge-chunks.ts'
@@ -198,7 +197,7 @@ const whole = (choice: ChunkChoice): ChunkChoice => ({
   logprobs: null,
   matched_stop: null,
   ...choice,
-  delta: choice.finish_reason == null ? wholeDelta(choice.delta) : {},
+  delta: choice.finish_reason == null ? withAllKeys(choice.delta) : {},
 })
 
 const wholeChunk = (chunk: Chunk): Chunk => ({ ...chunk, choices: chunk.choices.map(whole) })

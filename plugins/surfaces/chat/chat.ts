@@ -1,12 +1,13 @@
 import type { Chunk } from '../../../core/ports/upstream.ts'
 import { chatCall } from '../shared/chat.ts'
-import { printChunk, wholeDelta } from '../../../core/dialects/chat-completions.ts'
+import { printChunk } from '../../../core/dialects/chat-completions.ts'
+import { withAllKeys } from '../../shared/repeated-chunks.ts'
 
 /** The chunk with whole deltas; that of an end stays as it is. */
 const withWholeDeltas = (chunk: Chunk): Chunk => ({
   ...chunk,
   choices: chunk.choices.map((choice) =>
-    choice.finish_reason == null ? { ...choice, delta: wholeDelta(choice.delta) } : choice,
+    choice.finish_reason == null ? { ...choice, delta: withAllKeys(choice.delta) } : choice,
   ),
 })
 
