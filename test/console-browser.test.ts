@@ -261,6 +261,8 @@ const ending = async (t: Test, stage: ConsoleStage, tab: Tab, credential: string
   t.ok(old!.expires_at !== null && old!.expires_at - Date.now() <= 3_600_000, 'the old key ends')
   t.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
   await save('Budget a week', '7')
+  const changed = (await stage.gateway.keys.list('default', 100, 0)).rows.find(({ id }) => id === old!.id)
+  t.same(changed!.limits, { costPerDay: 0.005, costPerWeek: 7 }, 'a key is changed after its rotation')
   await page.getByRole('link', { name: 'See the key' }).click()
   await page.getByRole('button', { name: 'Revoke' }).click()
   await page.keyboard.press('Escape')
