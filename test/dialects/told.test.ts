@@ -144,7 +144,7 @@ t.test(
         { role: 'user', content: [{ type: 'image_url', image_url: { url: image, ...(detail && { detail }) } }] },
       ],
     })
-    for (const model of ['gemini', 'messages']) {
+    for (const model of ['gemini', 'messages', 'converse']) {
       t.equal(await told(model, seen('low')), 'messages.content.image_url.detail', model)
       for (const usual of ['auto', undefined]) t.equal(await told(model, seen(usual)), null, `${model} ${usual}`)
     }

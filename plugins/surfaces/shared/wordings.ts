@@ -84,9 +84,7 @@ const droppedOf = ({ candidates }: Entry, fit: Wordings): readonly string[] => {
     const to = dialectOf(candidate)
     const { body, native, dropped: paths } = fit(to)
     for (const path of paths) if (!dropped.includes(path)) dropped.push(path)
-    const beyond = native === undefined && to !== undefined ? unheard[to] : undefined
-    addUnheard(dropped, body, beyond)
-    if (beyond !== undefined && !dropped.includes(detail) && choosesDetail(body)) dropped.push(detail)
+    addUnheard(dropped, body, native === undefined && to !== undefined ? unheard[to] : undefined)
   }
   for (const candidate of candidates) {
     const { upstream, model } = candidate
@@ -103,6 +101,7 @@ const addUnheard = (dropped: string[], body: ChatBody, refused: ReadonlySet<stri
     if (!refused.has(name) || value == null || isOurs(name, value)) continue
     if (!dropped.includes(name)) dropped.push(name)
   }
+  if (refused.has(detail) && !dropped.includes(detail) && choosesDetail(body)) dropped.push(detail)
 }
 
 /** Members that the gateway itself sees to, and values by which every backend answers: one choice, and calls side by side. */

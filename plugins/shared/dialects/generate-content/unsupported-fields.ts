@@ -14,4 +14,5 @@ export const fieldsBeyondContent: ReadonlySet<string> = new Set([
   'safety_identifier',
   'web_search_options',
   'provider',
+  'messages.content.image_url.detail',
 ])

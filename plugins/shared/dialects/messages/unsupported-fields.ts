@@ -18,4 +18,5 @@ export const fieldsBeyondMessages: ReadonlySet<string> = new Set([
   'safety_identifier',
   'web_search_options',
   'provider',
+  'messages.content.image_url.detail',
 ])
