@@ -42,7 +42,7 @@ export const callPieces = (): CallPieces => {
       if (open === null && !parts.some(isPiece)) return parts
       const whole: SaidPart[] = []
       for (const part of parts) {
-        if (part.functionCall === undefined) whole.push(part)
+        if (part.functionCall == null) whole.push(part)
         else take(part, part.functionCall, whole)
       }
       if (last) close(whole)
@@ -52,7 +52,7 @@ export const callPieces = (): CallPieces => {
 }
 
 const isPiece = ({ functionCall: call }: SaidPart): boolean =>
-  call !== undefined && (call.name === undefined || call['willContinue'] === true || call['partialArgs'] !== undefined)
+  call != null && (call.name === undefined || call['willContinue'] === true || call['partialArgs'] !== undefined)
 
 const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/gy
 

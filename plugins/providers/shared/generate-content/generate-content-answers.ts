@@ -3,7 +3,7 @@ import { exact } from '../../../shared/long-numbers.ts'
 import type { Clock, Random } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, Message, ToolCall, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import { UpstreamFailed } from '../../../../core/errors.ts'
-import { garbled, parseExact, parseObject, toldFault } from '../../../shared/backend.ts'
+import { garbled, itemsIn, parseExact, parseObject, toldFault } from '../../../shared/backend.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { Candidate, JsonObject, Said, SaidPart } from './said-parts.ts'
 import { countsSoFar } from '../counts-so-far.ts'
@@ -92,29 +92,24 @@ export const usageIn = ({ usageMetadata }: Said): WireUsage => {
   }
 }
 
-interface ScoredToken extends JsonObject {
-  readonly token?: string
-  readonly logProbability?: number
-}
-
 /** Empty unless the caller asked for probabilities. */
 const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
-  const { chosenCandidates, topCandidates } = (logprobsResult ?? {}) as {
-    readonly chosenCandidates?: readonly ScoredToken[]
-    readonly topCandidates?: readonly { readonly candidates?: readonly ScoredToken[] }[]
+  const { chosenCandidates, topCandidates } = (logprobsResult ?? {}) as JsonObject
+  if (!Array.isArray(chosenCandidates)) return {}
+  const told = (scored: JsonObject | null) => {
+    const token = String(scored?.['token'] ?? '')
+    return { token, logprob: count(scored?.['logProbability']), bytes: [...Buffer.from(token)] }
   }
-  if (!chosenCandidates) return {}
-  const told = ({ token = '', logProbability = 0 }: ScoredToken) => ({
-    token,
-    logprob: logProbability,
-    bytes: [...Buffer.from(token)],
-  })
-  const content = chosenCandidates.map((token, at) => ({
+  const others = topCandidates as readonly (JsonObject | null)[] | null | undefined
+  const content = chosenCandidates.map((token: JsonObject | null, at) => ({
     ...told(token),
-    top_logprobs: (topCandidates?.[at]?.candidates ?? []).map(told),
+    top_logprobs: itemsIn(others?.[at]?.['candidates']).map(told),
   }))
   return { logprobs: { content, refusal: null } }
 }
+
+const candidatesOf = ({ candidates }: Said): readonly Candidate[] => itemsIn(candidates)
+const partsOf = ({ content }: Candidate): readonly SaidPart[] => itemsIn(content?.parts)
 
 /** A call without an id gets one here. */
 const called = (part: SaidPart, id: () => string): ToolCall => {
@@ -134,7 +129,7 @@ const messageOf = (
 ): JsonObject & { readonly tool_calls: readonly ToolCall[] } => {
   const texts = parts.filter(({ text, thought }) => text !== undefined && !thought).map(({ text }) => text)
   const thoughts = parts.filter(({ text, thought }) => text !== undefined && thought).map(({ text }) => text)
-  const images = parts.filter(({ inlineData, thought }) => inlineData?.mimeType?.startsWith('image/') && !thought)
+  const images = parts.filter(({ inlineData, thought }) => /^image\//.test(String(inlineData?.mimeType)) && !thought)
   const others = parts.filter(
     (part) => part.text === undefined && !part.functionCall && !images.includes(part) && !part.thought,
   )
@@ -192,11 +187,11 @@ const refused = (reason: string) => ({ finish_reason: 'content_filter', native_f
 /** A blocked request becomes one empty choice that a filter ended. Throws UpstreamFailed without candidates. */
 export const completionOf = (body: JsonObject, reading: Reading): Completion => {
   const answer = saidOf(body)
-  const candidates = answer.candidates ?? []
+  const candidates = candidatesOf(answer)
   const block = blockOf(answer)
   if (candidates.length === 0 && block === null) throw garbled('No candidates in the answer')
   const choices = candidates.map((candidate, at) => {
-    const { tool_calls, ...fields } = messageOf(candidate.content?.parts ?? [], () => made(reading.random, 'call_'))
+    const { tool_calls, ...fields } = messageOf(partsOf(candidate), () => made(reading.random, 'call_'))
     const calls = tool_calls.length > 0
     const message: Message = { role: 'assistant', content: calls ? null : '', ...fields, ...(calls && { tool_calls }) }
     const finish_reason = reasonOf(candidate.finishReason ?? '', calls)
@@ -223,19 +218,19 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
   const choiceOf = (candidate: Candidate, index: number): Chunk['choices'][number] => {
     const joining = pieces.get(index) ?? callPieces()
     pieces.set(index, joining)
-    const parts = joining.join(candidate.content?.parts ?? [], candidate.finishReason !== undefined)
+    const parts = joining.join(partsOf(candidate), candidate.finishReason != null)
     const { tool_calls, ...fields } = messageOf(parts, () => made(reading.random, 'call_'))
     const before = calls.get(index)
     const role = before === undefined ? { role: 'assistant' } : {}
     const made_calls = tool_calls.map((call, at) => ({ index: (before ?? 0) + at, ...call }))
     calls.set(index, (before ?? 0) + tool_calls.length)
     const { finishReason } = candidate
-    if (finishReason === undefined) open.add(index)
+    if (finishReason == null) open.add(index)
     else open.delete(index)
     return {
       index,
       delta: { ...role, ...fields, ...(made_calls.length > 0 && { tool_calls: made_calls }) },
-      finish_reason: finishReason === undefined ? null : reasonOf(finishReason, (calls.get(index) ?? 0) > 0),
+      finish_reason: finishReason == null ? null : reasonOf(finishReason, (calls.get(index) ?? 0) > 0),
       ...moreOf(candidate),
     }
   }
@@ -245,10 +240,10 @@ export const contentEvents = (reading: Reading, status: number): WireEvents => {
     if (body === null) throw garbled('A malformed event', status)
     const answer = saidOf(body)
     head ??= headOf(answer, reading)
-    const counted = answer.usageMetadata === undefined ? {} : countsSoFar(usageIn(answer))
+    const counted = answer.usageMetadata == null ? {} : countsSoFar(usageIn(answer))
     const chunk = { ...restOf(answer), ...head, ...counted, object: 'chat.completion.chunk' }
     const block = blockOf(answer)
-    const choices = (answer.candidates ?? []).map((candidate, at) => choiceOf(candidate, candidate.index ?? at))
+    const choices = candidatesOf(answer).map((candidate, at) => choiceOf(candidate, candidate.index ?? at))
     if (choices.length > 0) into.push({ ...chunk, choices })
     else if (block !== null) {
       calls.set(0, 0)

@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
-import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
+import { garbled, itemsIn, parseObject, toldFault } from '../../../shared/backend.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type {
@@ -15,7 +15,6 @@ import { markedEvents, withNative } from '../event-items.ts'
 
 type Items = readonly JsonObject[]
 
-const itemsIn = (value: unknown): Items => (Array.isArray(value) ? value.filter(isJsonObject) : [])
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Statuses of faults that a response tells by a word alone. */

@@ -1,0 +1,69 @@
+import '../fakes/unwatched.ts'
+import t from 'tap'
+import { type Doors, eventsOf, opened } from '../fakes/doors.ts'
+import type { Take } from '../fakes/recorded.ts'
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+/** The same answer whole, or as the events of a stream with the end mark of its dialect. */
+const taken = (streams: boolean, whole: object, events: readonly object[], end = ''): Take => {
+  if (!streams) return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(whole) }
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') + end
+  return { headers: { 'content-type': 'text/event-stream' }, body }
+}
+
+/** What the client of each dialect gets of the answer, whole and as a stream. */
+const byAllDoors = async (doors: Doors, model: string) => {
+  const contents = [{ parts: [{ text: 'Hi' }] }]
+  const answers = await Promise.all(
+    [false, true].flatMap((stream) => [
+      doors.call('POST', '/v1/chat/completions', { model, messages, stream }),
+      doors.call('POST', '/v1/messages', { model, messages, max_tokens: 9, stream }),
+      doors.call('POST', '/v1/responses', { model, input: 'Hi', stream }),
+      doors.call('POST', `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`, { contents }),
+    ]),
+  ) // prettier-ignore
+  return Promise.all(answers.map(async (answer) => `${answer.status} ${await answer.text()}`))
+}
+
+t.test('odd members beside the words of Gemini spoil no answer', async (t) => {
+  let [odd, parts]: [object, readonly unknown[]] = [{}, []]
+  const answer = () => ({
+    candidates: [{ index: 0, content: { parts: [{ text: 'Hi, you' }, ...parts] }, finishReason: 'STOP', ...odd }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2 },
+  })
+  const doors = await opened(t, ({ path }) => taken(path.includes('stream'), answer(), [answer()]))
+  const scored = { token: 'Hi', logProbability: -1 }
+  const odds = [
+    { chosenCandidates: [null, { token: null }, { token: 5, logProbability: null }], topCandidates: null },
+    { chosenCandidates: [scored], topCandidates: [null] },
+    { chosenCandidates: [scored], topCandidates: [{ candidates: [null, scored] }] },
+    ...[5, { chosenCandidates: 5 }, { chosenCandidates: [scored], topCandidates: [{ candidates: {} }] }],
+  ]
+  for (odd of odds.map((logprobsResult) => ({ logprobsResult })))
+    for (const told of await byAllDoors(doors, 'gemini')) t.match(told, /^200 .*Hi, you/s, JSON.stringify(odd))
+  odd = {}
+  for (parts of [[null], [5], [{ functionCall: null }], [{ inlineData: { mimeType: 5 } }]])
+    for (const told of await byAllDoors(doors, 'gemini')) t.match(told, /^200 .*Hi, you/s, JSON.stringify(parts))
+  parts = []
+  const ask = { model: 'gemini', messages, logprobs: true }
+  odd = { logprobsResult: odds[2] }
+  const { choices }: any = await (await doors.call('POST', '/v1/chat/completions', ask)).json()
+  t.match(choices[0].logprobs.content, [{ token: 'Hi', logprob: -1, top_logprobs: [{ token: 'Hi', logprob: -1 }] }])
+})
+
+t.test('a stream of Gemini goes on where its members are null', async (t) => {
+  const nothing = { functionCall: null, inlineData: null, thought: null, thoughtSignature: null }
+  const said = (text: string, finishReason: string | null) => ({
+    ...{ promptFeedback: null, usageMetadata: null },
+    candidates: [{ index: 0, content: { parts: [{ text, ...nothing }] }, finishReason, logprobsResult: null }],
+  })
+  let end: string | null = 'STOP'
+  const doors = await opened(t, () => taken(true, {}, [said('Hi, ', null), said('you', end)]))
+  const asks = { model: 'gemini', messages, stream: true }
+  const text = (await (await doors.call('POST', '/v1/chat/completions', asks)).text()).replace('data: [DONE]\n\n', '')
+  t.equal(eventsOf(text).map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hi, you')
+  t.notMatch(text, 'error')
+  end = null
+  t.match(await (await doors.call('POST', '/v1/chat/completions', asks)).text(), /error/, 'a stream without its reason')
+})
