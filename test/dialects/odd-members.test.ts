@@ -67,3 +67,28 @@ t.test('a stream of Gemini goes on where its members are null', async (t) => {
   end = null
   t.match(await (await doors.call('POST', '/v1/chat/completions', asks)).text(), /error/, 'a stream without its reason')
 })
+
+const chosen = (message: object, finish_reason: string | null = null, more: object = {}) => ({
+  ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
+  choices: [{ index: 0, message, delta: message, finish_reason, ...more }],
+})
+
+t.test('odd members beside the words of a chat spoil no answer', async (t) => {
+  let [message, more]: [object, object] = [{}, {}]
+  const doors = await opened(t, ({ body }) => {
+    const answer = chosen({ role: 'assistant', content: 'Hi, you', ...message }, 'stop', more)
+    return taken(JSON.parse(body.toString()).stream === true, answer, [answer], 'data: [DONE]\n\n')
+  })
+  const thought = { type: 'thinking', thinking: [null, { text: 'Hm.' }] }
+  const members = [
+    ...[5, {}, true, [null], [5]].flatMap((odd) => [{ tool_calls: odd }, { annotations: odd }]),
+    ...[[null, { type: 'text', text: 'Hi, you' }], [thought, { type: 'text', text: 'Hi, you' }]].map((content) => ({ content })),
+  ] // prettier-ignore
+  for (message of members)
+    for (const told of await byAllDoors(doors, 'chat')) t.match(told, /^200 .*Hi, you/s, JSON.stringify(message))
+  message = {}
+  for (const odd of [5, { content: 5 }, { content: [null] }, { content: {} }]) {
+    more = { logprobs: odd }
+    for (const told of await byAllDoors(doors, 'chat')) t.match(told, /^200 .*Hi, you/s, JSON.stringify(more))
+  }
+})

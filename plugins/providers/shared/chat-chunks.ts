@@ -2,7 +2,7 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { atOnceBytes, garbled, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
+import { atOnceBytes, garbled, itemsIn, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -12,7 +12,14 @@ interface JsonObject {
 }
 
 interface LooseChunk extends JsonObject {
-  choices: { delta?: JsonObject | null; message?: JsonObject | null; finish_reason?: string | null; index: number }[]
+  choices: LooseChoice[]
+}
+
+interface LooseChoice extends JsonObject {
+  delta?: JsonObject | null
+  message?: JsonObject | null
+  finish_reason?: string | null
+  index: number
 }
 
 /** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
@@ -72,12 +79,26 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
-    if (spelled(choice.delta['tool_calls'])) isAsSent = false
+    if (allListed(choice, choice.delta) || spelled(choice.delta['tool_calls'])) isAsSent = false
     if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
   }
   return { chunk: loose as unknown as Chunk, isAsSent }
+}
+
+/** Leaves a list of objects in the place of a member, without what else stands there. True where the place was changed. */
+const listed = (holder: JsonObject, name: string): boolean => {
+  const member = holder[name]
+  if (member == null || (Array.isArray(member) && member.every(isJsonObject))) return false
+  holder[name] = itemsIn(member)
+  return true
+}
+
+/** The same of each list of a choice. */
+const allListed = ({ logprobs }: LooseChoice, said: JsonObject): boolean => {
+  const odds = isJsonObject(logprobs) && listed(logprobs, 'content')
+  return [listed(said, 'tool_calls'), listed(said, 'annotations'), odds].includes(true)
 }
 
 /** Says the kind of calls that came without one, and prints arguments that came as an object. True where a call was changed. */
@@ -131,11 +152,11 @@ const completedOf = (body: Record<string, unknown>, text: string | null, counts?
   let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
   const loose = checked(body, counts)
   for (const choice of loose.choices) {
-    if (choice.message == null) throw garbled('A choice without a message')
+    if (!isJsonObject(choice.message)) throw garbled('A choice without a message')
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    if (spelled(choice.message['tool_calls'])) asSent = false
+    if (allListed(choice, choice.message) || spelled(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
       asSent = false
@@ -179,19 +200,13 @@ const reasonOf = (told: string | null | undefined): string | null => {
   return reasons.get(told) ?? told
 }
 
-interface Piece {
-  readonly type?: string
-  readonly text?: string
-  readonly thinking?: readonly Piece[]
-}
-
-const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text ?? '').join('')
+const textOf = (pieces: readonly JsonObject[]): string => pieces.map(({ text }) => text ?? '').join('')
 
 /** Some backends call thoughts `reasoning`, others put them beside the text: `reasoning_content` is what callers look for. */
 const thoughts = (message: JsonObject): JsonObject => {
   if (Array.isArray(message['content'])) {
-    const pieces = message['content'] as readonly Piece[]
-    const thinking = textOf(pieces.flatMap((piece) => (Array.isArray(piece.thinking) ? piece.thinking : [])))
+    const pieces = itemsIn(message['content'])
+    const thinking = textOf(pieces.flatMap((piece) => itemsIn(piece['thinking'])))
     message['content'] = textOf(pieces)
     if (thinking !== '') message['reasoning_content'] = thinking
   }
