@@ -13,10 +13,10 @@ const taken = (streams: boolean, whole: object, events: readonly object[], end =
 }
 
 /** What the client of each dialect gets of the answer, whole and as a stream. */
-const byAllDoors = async (doors: Doors, model: string) => {
+const byAllDoors = async (doors: Doors, model: string, streams = [false, true]) => {
   const contents = [{ parts: [{ text: 'Hi' }] }]
   const answers = await Promise.all(
-    [false, true].flatMap((stream) => [
+    streams.flatMap((stream) => [
       doors.call('POST', '/v1/chat/completions', { model, messages, stream }),
       doors.call('POST', '/v1/messages', { model, messages, max_tokens: 9, stream }),
       doors.call('POST', '/v1/responses', { model, input: 'Hi', stream }),
@@ -62,7 +62,12 @@ t.test('a stream of Gemini goes on where its members are null', async (t) => {
   const doors = await opened(t, () => taken(true, {}, [said('Hi, ', null), said('you', end)]))
   const asks = { model: 'gemini', messages, stream: true }
   const text = (await (await doors.call('POST', '/v1/chat/completions', asks)).text()).replace('data: [DONE]\n\n', '')
-  t.equal(eventsOf(text).map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hi, you')
+  t.equal(
+    eventsOf(text)
+      .map(({ choices }) => choices[0]?.delta.content ?? '')
+      .join(''),
+    'Hi, you',
+  )
   t.notMatch(text, 'error')
   end = null
   t.match(await (await doors.call('POST', '/v1/chat/completions', asks)).text(), /error/, 'a stream without its reason')
@@ -90,5 +95,30 @@ t.test('odd members beside the words of a chat spoil no answer', async (t) => {
   for (const odd of [5, { content: 5 }, { content: [null] }, { content: {} }]) {
     more = { logprobs: odd }
     for (const told of await byAllDoors(doors, 'chat')) t.match(told, /^200 .*Hi, you/s, JSON.stringify(more))
+  }
+})
+
+t.test('what is no block of Messages and no item of Responses spoils no answer, and reaches no client', async (t) => {
+  const text = { type: 'text', text: 'Hi, you' }
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage: { input_tokens: 5 } }
+  const part = { type: 'output_text', text: 'Hi, you', annotations: [] }
+  const item = { type: 'message', id: 'm1', role: 'assistant', content: [part] }
+  const doors = await opened(t, ({ path }) =>
+    path.endsWith('/messages')
+      ? taken(false, { ...head, content: [null, text, 5], stop_reason: 'end_turn' }, [])
+      : taken(false, { id: 'r1', object: 'response', status: 'completed', output: [null, item, 5] }, []),
+  )
+  for (const model of ['messages', 'responses'])
+    for (const told of await byAllDoors(doors, model, [false])) t.match(told, /^200 .*Hi, you/s, model)
+  const message: any = await (
+    await doors.call('POST', '/v1/messages', { model: 'messages', messages, max_tokens: 9 })
+  ).json()
+  t.match(message.content, [text])
+  for (const store of [undefined, false]) {
+    const answer: any = await (
+      await doors.call('POST', '/v1/responses', { model: 'responses', input: 'Hi', store })
+    ).json()
+    t.notOk(answer.output.includes(null))
+    t.match(answer.output[0], item)
   }
 })

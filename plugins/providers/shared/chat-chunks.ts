@@ -2,7 +2,8 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { atOnceBytes, garbled, itemsIn, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
+import { atOnceBytes, garbled, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
+import { itemsIn } from '../../shared/members.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 
@@ -90,8 +91,9 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
 /** Leaves a list of objects in the place of a member, without what else stands there. True where the place was changed. */
 const listed = (holder: JsonObject, name: string): boolean => {
   const member = holder[name]
-  if (member == null || (Array.isArray(member) && member.every(isJsonObject))) return false
-  holder[name] = itemsIn(member)
+  const items = itemsIn(member)
+  if (member == null || items === member) return false
+  holder[name] = items
   return true
 }
 

@@ -1,10 +1,10 @@
 import { freePace } from '../../../core/dialects/loop-time.ts'
-import { type JsonObject, isJsonObject } from '../../../core/dialects/json-object.ts'
 import { BadRequest } from '../../../core/errors.ts'
 import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from '../../../core/ports/guard.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import type { Completion, Native } from '../../../core/ports/upstream.ts'
 import { type Steps, chunksThrough, done, passed, waited } from './chunks.ts'
+import { itemsIn } from '../members.ts'
 import { answerWording, requestWording } from './texts.ts'
 
 /** By this code programs tell a guard's refusal from others. */
@@ -98,10 +98,8 @@ const inRow = (watches: readonly { readonly guard: Guard; readonly watching: Tex
 
 /** Whether the answer of a dialect has log-probabilities. */
 const spells = ({ body: { candidates, output } }: Native): boolean =>
-  listed(candidates).some(({ logprobsResult }) => logprobsResult != null) ||
-  listed(output).some(({ content }) => listed(content).some(({ logprobs }) => listed(logprobs).length > 0))
-
-const listed = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : [])
+  itemsIn(candidates).some(({ logprobsResult }) => logprobsResult != null) ||
+  itemsIn(output).some(({ content }) => itemsIn(content).some(({ logprobs }) => itemsIn(logprobs).length > 0))
 
 /** Log-probabilities spell the text of a backend token by token, where no guard recognises it. */
 const withoutOdds = (completion: Completion): Completion =>

@@ -4,6 +4,7 @@ import type { Clock } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
 import type { Asked } from './messages.ts'
 import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
+import { itemsIn } from '../../../shared/members.ts'
 import { wireUsage } from '../../../../core/dialects/chat-completions.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
 import { countsSoFar } from '../counts-so-far.ts'
@@ -98,7 +99,7 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
   if (body['type'] === 'error') throw fault(body['error'])
   const { id, type: _, role, content, model: own, stop_reason, stop_sequence, usage, ...rest } = body
   if (typeof stop_reason !== 'string' || !Array.isArray(content)) throw garbled('An answer that is not done')
-  const blocks = content as Block[]
+  const blocks = itemsIn(content) as readonly Block[]
   const answers = (block: Block) => block.type === 'tool_use' && block['name'] === tool
   const texts = blocks.map((block) =>
     block.type === 'text' ? (block.text ?? '') : answers(block) ? print(exact(block.input)) : '',
@@ -249,8 +250,7 @@ const begin = (reading: Reading, message: JsonObject, into: Chunk[]): void => {
   if (reading.begun || reading.open.size > 0) throw garbled('A second answer in the stream', reading.status)
   reading.head = { ...reading.head, id: String(id), model: String(own ?? reading.request.model) }
   reading.usage = { ...(told as JsonObject) }
-  for (const block of Array.isArray(content) ? (content as Block[]) : [])
-    stop(reading, start(reading, block, into), into)
+  for (const block of itemsIn(content) as readonly Block[]) stop(reading, start(reading, block, into), into)
   if (typeof stop_reason === 'string') end(reading, { delta: { stop_reason } }, into)
 }
 

@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
-import { garbled, itemsIn, parseObject, toldFault } from '../../../shared/backend.ts'
+import { garbled, parseObject, toldFault } from '../../../shared/backend.ts'
+import { itemsIn } from '../../../shared/members.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type {

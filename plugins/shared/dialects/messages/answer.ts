@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { exact } from '../../long-numbers.ts'
 import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
 import { garbled, parseExact } from '../../backend.ts'
+import { itemsIn } from '../../members.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 import { wholeCalls } from '../whole-calls.ts'
@@ -87,7 +88,7 @@ export const imageText = (images: unknown): string =>
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
 export const messageOf = (completion: Completion, model: string, seal: Seal, native?: Native): JsonObject => {
-  if (native?.dialect === 'messages') return { ...native.body, model }
+  if (native?.dialect === 'messages') return { ...native.body, content: itemsIn(native.body['content']), model }
   const [choice] = completion.choices
   if (choice === undefined) throw garbled('No choice in the answer')
   const calls = wholeCalls(choice.message.tool_calls, choice.finish_reason)

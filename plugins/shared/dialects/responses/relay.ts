@@ -1,5 +1,6 @@
 import type { Native, NativeEvents } from '../../../../core/ports/upstream.ts'
 import { parseObject } from '../../backend.ts'
+import { itemsIn } from '../../members.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
@@ -59,7 +60,7 @@ const remember = (
   relaying.sequence--
   const tell = (type: string, fields: JsonObject) =>
     void into.push({ event: type, data: JSON.stringify({ type, sequence_number: relaying.sequence++, ...fields }) })
-  if (output.length > itemsIn(response).length) {
+  if (output.length > itemsIn(response['output']).length) {
     const place = { output_index: output.length - 1, item: output.at(-1) }
     tell('response.output_item.added', place)
     tell('response.output_item.done', place)
@@ -67,10 +68,8 @@ const remember = (
   tell(type, { response: { ...response, model: relaying.model, output } })
 }
 
-const itemsIn = ({ output }: JsonObject): readonly JsonObject[] => (Array.isArray(output) ? output : [])
-
 const rememberedOutput = (response: JsonObject, seal: Seal): readonly JsonObject[] => {
-  const output = itemsIn(response)
+  const output = itemsIn(response['output'])
   return output.some(({ type }) => type !== 'function_call') ? [...output, memoryItemOf(output, seal)] : output
 }
 
@@ -78,4 +77,4 @@ const rememberedOutput = (response: JsonObject, seal: Seal): readonly JsonObject
 export const relayedResponse = (
   { body }: Native,
   { model, seal, remembers }: Pick<Relay, 'model' | 'seal' | 'remembers'>,
-): JsonObject => ({ ...body, model, ...(remembers && { output: rememberedOutput(body, seal) }) })
+): JsonObject => ({ ...body, model, output: remembers ? rememberedOutput(body, seal) : itemsIn(body['output']) })
