@@ -122,3 +122,45 @@ t.test('what is no block of Messages and no item of Responses spoils no answer, 
     t.match(answer.output[0], item)
   }
 })
+
+t.test(
+  'null in a stream of Messages is nothing, and a block that is none leaves the call to another backend',
+  async (t) => {
+    const head = { type: 'message', role: 'assistant', model: 'm', content: [null], usage: { input_tokens: 5 } }
+    let [delta, content_block]: [unknown, unknown] = [null, { type: 'text', text: '' }]
+    const doors = await opened(
+    t,
+    ({ path }) =>
+      path.endsWith('/completions')
+        ? taken(true, {}, [chosen({ content: 'Hi, you' }, 'stop')], 'data: [DONE]\n\n')
+        : taken(true, {}, [
+            { type: 'message_start', message: head },
+            { type: 'content_block_start', index: 0, content_block },
+            { type: 'content_block_delta', index: 0, delta },
+            { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi, you' } },
+            { type: 'content_block_stop', index: 0 },
+            { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+            { type: 'message_stop' },
+          ]),
+    {},
+    { models: { several: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }, { provider: 'chat', model: 'gpt', priority: 2 }] } } },
+  ) // prettier-ignore
+    for (delta of [null, undefined, { type: 'text_delta', text: null }])
+      for (const told of await byAllDoors(doors, 'several', [true]))
+        t.match(told, /^200 (?!.*"error":\{).*Hi, you/s, `${delta}`)
+    const asks = { model: 'several', messages, stream: true }
+    const told = await (await doors.call('POST', '/v1/chat/completions', asks)).text()
+    t.equal(doors.backend.asked.filter(({ path }) => path.endsWith('/completions')).length, 0)
+    t.notMatch(told, 'undefined', 'an answer without an id has no such word')
+    content_block = null
+    const second = await (await doors.call('POST', '/v1/chat/completions', asks)).text()
+    t.match(second, 'Hi, you')
+    t.equal(doors.backend.asked.filter(({ path }) => path.endsWith('/completions')).length, 1)
+  },
+)
+
+t.test('null among the blocks of Converse spoils no answer', async (t) => {
+  const output = { message: { role: 'assistant', content: [null, { text: 'Hi, you' }] } }
+  const doors = await opened(t, () => taken(false, { output, stopReason: 'end_turn', usage: {} }, []), { converse: 'converse' }) // prettier-ignore
+  for (const told of await byAllDoors(doors, 'converse', [false])) t.match(told, /^200 .*Hi, you/s)
+})

@@ -2,6 +2,7 @@ import { print } from '../../../core/dialects/json.ts'
 import { exact } from '../../shared/long-numbers.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
 import { garbled, parseObject, toldFault } from '../../shared/backend.ts'
+import { itemsIn } from '../../shared/members.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../core/ports/upstream.ts'
@@ -82,7 +83,7 @@ export const completionOf = (body: JsonObject, reading: Reading): Completion => 
   const { output, stopReason, usage, ...rest } = body
   const content = (output as { message?: { content?: unknown } } | undefined)?.message?.content
   if (!Array.isArray(content) || typeof stopReason !== 'string') throw garbled('An answer that is not done')
-  const blocks = content as readonly Block[]
+  const blocks = itemsIn(content) as readonly Block[]
   const text = blocks.map((block) => block.text ?? '').join('')
   const thoughts = blocks.map((block) => block.reasoningContent?.reasoningText?.text ?? '').join('')
   const calls = blocks.flatMap(({ toolUse }) => toolUse ?? [])

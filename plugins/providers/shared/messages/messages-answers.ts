@@ -1,4 +1,5 @@
 import { print } from '../../../../core/dialects/json.ts'
+import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
 import { exact, keepDigits } from '../../../shared/long-numbers.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../../core/ports/upstream.ts'
@@ -10,15 +11,12 @@ import type { SseEvent } from '../../../shared/sse.ts'
 import { countsSoFar } from '../counts-so-far.ts'
 import { markedEvents, withNative } from '../event-items.ts'
 
-interface JsonObject {
-  [field: string]: unknown
-}
-
 interface Block extends JsonObject {
   readonly type: string
   text?: string
   thinking?: string
   input?: unknown
+  signature?: unknown
   citations?: unknown[] | null
 }
 
@@ -129,7 +127,7 @@ export const completionOf = (body: JsonObject, { model, tool, overlap }: Asked, 
   const finish_reason = reasonOf(stop_reason, calls.length > 0)
   return {
     ...present(rest),
-    id: String(id),
+    id: String(id ?? ''),
     object: 'chat.completion',
     created: Math.floor(clock.now() / 1000),
     model: String(own ?? model),
@@ -197,7 +195,7 @@ const readEvent = (reading: Reading, data: string, into: Chunk[]): boolean => {
       reading.open.set(Number(event['index']), start(reading, event['content_block'] as Block, into))
       break
     case 'content_block_delta':
-      grow(reading, opened(reading, event['index']), event['delta'] as Block, into)
+      grow(reading, opened(reading, event['index']), (event['delta'] ?? {}) as Block, into)
       break
     case 'content_block_stop':
       stop(reading, opened(reading, event['index']), into)
@@ -234,7 +232,7 @@ const chunkOf = (
 }
 
 const tell = (reading: Reading, text: string, into: Chunk[]): void => {
-  const news = reading.trim(text)
+  const news = reading.trim(String(text))
   if (news !== '') into.push(chunkOf(reading, { content: news }))
 }
 
@@ -248,13 +246,14 @@ const called = (reading: Reading, index: number, call: JsonObject, into: Chunk[]
 const begin = (reading: Reading, message: JsonObject, into: Chunk[]): void => {
   const { id, model: own, usage: told, content, stop_reason } = message
   if (reading.begun || reading.open.size > 0) throw garbled('A second answer in the stream', reading.status)
-  reading.head = { ...reading.head, id: String(id), model: String(own ?? reading.request.model) }
+  reading.head = { ...reading.head, id: String(id ?? ''), model: String(own ?? reading.request.model) }
   reading.usage = { ...(told as JsonObject) }
   for (const block of itemsIn(content) as readonly Block[]) stop(reading, start(reading, block, into), into)
   if (typeof stop_reason === 'string') end(reading, { delta: { stop_reason } }, into)
 }
 
 const start = (reading: Reading, block: Block, into: Chunk[]): OpenBlock => {
+  if (!isJsonObject(block)) throw garbled('A block that is none', reading.status)
   const { type, id, name, input: _, ...more } = block
   if (type === 'text') tell(reading, block.text ?? '', into)
   if (type !== 'tool_use' || name === reading.request.tool) return { block: { ...block }, call: null, json: '' }
@@ -278,7 +277,7 @@ const grow = (reading: Reading, growing: OpenBlock, delta: Block, into: Chunk[])
       into.push(chunkOf(reading, { reasoning_content: delta.thinking }))
       return
     case 'signature_delta':
-      block['signature'] = delta['signature']
+      block.signature = delta.signature
       return
     case 'citations_delta':
       into.push(chunkOf(reading, { citations: [delta['citation']] }))
