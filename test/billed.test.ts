@@ -16,6 +16,7 @@ import { fetch as doors } from '../adapters/production/platform.ts'
 import { backend, provided } from './contracts/stage.ts'
 import { running } from './environments.ts'
 import { actor, chunk, failed, say, stop, usage } from './fakes/backends.ts'
+import { type Behind, own, upstreamsAt } from './fakes/doors.ts'
 import { given } from './fitted.ts'
 import { until } from './until.ts'
 
@@ -407,4 +408,29 @@ t.test('a streamed sound costs its guessed length where the backend tells one wi
     t.match(await answer.text(), 'transcript.text.done')
     t.match(await gateway.next(), { cost: cost * 10_000 }, told)
   }
+})
+
+t.test('an answer whose backend counts nothing is paid for by a guess, in each dialect', async (t) => {
+  let usage: unknown
+  const text = 'Hi, you there'
+  const whole: Readonly<Record<string, () => object>> = {
+    messages: () => ({ id: 'm', content: [{ type: 'text', text }], stop_reason: 'end_turn', usage }),
+    gemini: () => ({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }], usageMetadata: usage }),
+    responses: () => ({ id: 'r', output: [{ type: 'message', content: [{ type: 'output_text', text }] }], usage }),
+    converse: () => ({ output: { message: { content: [{ text }] } }, stopReason: 'end_turn', usage }),
+  }
+  let model = ''
+  const headers = { 'content-type': 'application/json' }
+  const { url } = await backend(t, () => ({ headers, body: JSON.stringify(whole[model]!()) }))
+  const models = Object.fromEntries(
+    Object.keys(whole).map((name) => [name, { upstreams: [{ provider: name, model: own[name as Behind] }] }]),
+  )
+  const { call, next } = await house(t, { upstreams: upstreamsAt(url) }, { models })
+  const none = ['input_tokens', 'output_tokens', 'promptTokenCount', 'inputTokens'].map((name) => [name, null])
+  for (model of Object.keys(whole))
+    for (usage of [undefined, null, {}, 5, Object.fromEntries(none)]) {
+      const answer = await call('POST', '/v1/chat/completions', { model, messages })
+      t.match([answer.status, await answer.text()], [200, text])
+      t.match(await next(), { input: 6, output: 4 }, `${model} ${JSON.stringify(usage)}`)
+    }
 })

@@ -35,6 +35,7 @@ const reasonOf = (told: unknown): string => {
 
 /** The input there leaves out what the cache has to do with. */
 const usageOf = (told: JsonObject): WireUsage => {
+  if ((told['inputTokens'] ?? told['outputTokens']) == null) return {} as WireUsage
   const count = (name: string) => Number(told[name] ?? 0)
   const [read, written] = [count('cacheReadInputTokens'), count('cacheWriteInputTokens')]
   return {

@@ -77,6 +77,7 @@ export const usageIn = ({ usageMetadata }: Said): WireUsage => {
     totalTokenCount: _,
     ...rest
   } = usageMetadata ?? {}
+  if ((promptTokenCount ?? candidatesTokenCount ?? thoughtsTokenCount) == null) return rest as WireUsage
   const usage = wireUsage({
     input: count(promptTokenCount) + count(toolUsePromptTokenCount),
     output: count(candidatesTokenCount) + count(thoughtsTokenCount),

@@ -53,9 +53,10 @@ const fault = (error: unknown) => {
 const reasonOf = (reason: string, called: boolean): string =>
   reason === 'tool_use' && !called ? 'stop' : (reasons[reason] ?? 'stop')
 
-/** Their input leaves out what the cache has to do with. */
+/** Their input leaves out what the cache has to do with. Without counts there are none here, so that they are guessed. */
 const usageOf = (told: JsonObject): WireUsage => {
   const { input_tokens, output_tokens, output_tokens_details, ...rest } = present(told)
+  if ((input_tokens ?? output_tokens) === undefined) return rest as WireUsage
   const read = Number(rest['cache_read_input_tokens'] ?? 0)
   const thoughts = (output_tokens_details as JsonObject | undefined)?.['thinking_tokens']
   return {

@@ -36,7 +36,7 @@ const fault = (error: unknown) => {
 
 /** The counts in the spelling of the common format; null where the backend gave none. */
 export const usageOfResponses = (usage: unknown): WireUsage | null => {
-  if (!isJsonObject(usage)) return null
+  if (!isJsonObject(usage) || (usage['input_tokens'] ?? usage['output_tokens']) == null) return null
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, ...rest } = usage
   const [prompt_tokens, completion_tokens] = [Number(input_tokens ?? 0), Number(output_tokens ?? 0)]
   return {
