@@ -46,8 +46,7 @@ const usageOf = (told: JsonObject): WireUsage => {
 
 /** What was written to the cache for an hour has a price of its own. */
 const byTime = (written: number, details: unknown): JsonObject => {
-  const kinds = Array.isArray(details) ? (details as readonly (JsonObject | null)[]) : []
-  const hour = Number(kinds.find((kind) => kind?.['ttl'] === '1h')?.['inputTokens'] ?? 0)
+  const hour = Number(itemsIn(details).find(({ ttl }) => ttl === '1h')?.['inputTokens'] ?? 0)
   if (hour === 0) return {}
   return { cache_creation: { ephemeral_5m_input_tokens: written - hour, ephemeral_1h_input_tokens: hour } }
 }

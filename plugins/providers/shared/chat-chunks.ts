@@ -13,14 +13,7 @@ interface JsonObject {
 }
 
 interface LooseChunk extends JsonObject {
-  choices: LooseChoice[]
-}
-
-interface LooseChoice extends JsonObject {
-  delta?: JsonObject | null
-  message?: JsonObject | null
-  finish_reason?: string | null
-  index: number
+  choices: { delta?: JsonObject | null; message?: JsonObject | null; finish_reason?: string | null; index: number }[]
 }
 
 /** The ids of the calls of one stream, by choice: they number pieces that came without a number. */
@@ -80,7 +73,7 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
-    if (allListed(choice, choice.delta) || spelled(choice.delta['tool_calls'])) isAsSent = false
+    if (listed(choice, choice.delta) || spelled(choice.delta['tool_calls'])) isAsSent = false
     if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
@@ -88,26 +81,19 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
   return { chunk: loose as unknown as Chunk, isAsSent }
 }
 
-/** Leaves a list of objects in the place of a member, without what else stands there. True where the place was changed. */
-const listed = (holder: JsonObject, name: string): boolean => {
-  const member = holder[name]
-  const items = itemsIn(member)
-  if (member == null || items === member) return false
-  holder[name] = items
-  return true
-}
-
-/** The same of each list of a choice. */
-const allListed = ({ logprobs }: LooseChoice, said: JsonObject): boolean => {
-  const odds = isJsonObject(logprobs) && listed(logprobs, 'content')
-  return [listed(said, 'tool_calls'), listed(said, 'annotations'), odds].includes(true)
+/** Leaves lists of objects in the places of lists, without what else stands there. True where a place was changed. */
+const listed = (choice: object, said: JsonObject): boolean => {
+  const odds = ((choice as JsonObject)['logprobs'] ?? {}) as JsonObject
+  const places = [[said, 'tool_calls'], [said, 'annotations'], [odds, 'content']] as const // prettier-ignore
+  const strange = places.filter(([holder, name]) => holder[name] != null && itemsIn(holder[name]) !== holder[name])
+  for (const [holder, name] of strange) holder[name] = itemsIn(holder[name])
+  return strange.length > 0
 }
 
 /** Says the kind of calls that came without one, and prints arguments that came as an object. True where a call was changed. */
 const spelled = (calls: unknown): boolean => {
-  if (!Array.isArray(calls)) return false
   let isChanged = false
-  for (const call of calls as JsonObject[]) {
+  for (const call of (calls ?? []) as JsonObject[]) {
     const called = call['function'] as JsonObject | null | undefined
     if (called != null && isJsonObject(called['arguments'])) {
       called['arguments'] = JSON.stringify(called['arguments'])
@@ -158,7 +144,7 @@ const completedOf = (body: Record<string, unknown>, text: string | null, counts?
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    if (allListed(choice, choice.message) || spelled(choice.message['tool_calls'])) asSent = false
+    if (listed(choice, choice.message) || spelled(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
       asSent = false

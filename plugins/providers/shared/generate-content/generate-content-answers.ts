@@ -57,10 +57,7 @@ const count = (number: unknown): number => Number(number ?? 0)
 
 /** Tokens of sound among the counts of each kind of content. */
 const soundIn = (details: unknown): number =>
-  (Array.isArray(details) ? (details as readonly (JsonObject | null)[]) : []).reduce(
-    (sum, part) => sum + (part?.['modality'] === 'AUDIO' ? count(part['tokenCount']) : 0),
-    0,
-  )
+  itemsIn(details).reduce((sum, part) => sum + (part['modality'] === 'AUDIO' ? count(part['tokenCount']) : 0), 0)
 
 /** The details of that name with their tokens of sound. */
 const withSound = (name: string, { [name]: details }: WireUsage, tokens: number): JsonObject =>
@@ -102,10 +99,9 @@ const logprobsIn = ({ logprobsResult }: Candidate): JsonObject => {
     const token = String(scored?.['token'] ?? '')
     return { token, logprob: count(scored?.['logProbability']), bytes: [...Buffer.from(token)] }
   }
-  const others = topCandidates as readonly (JsonObject | null)[] | null | undefined
   const content = chosenCandidates.map((token: JsonObject | null, at) => ({
     ...told(token),
-    top_logprobs: itemsIn(others?.[at]?.['candidates']).map(told),
+    top_logprobs: itemsIn((topCandidates as (JsonObject | null)[] | null)?.[at]?.['candidates']).map(told),
   }))
   return { logprobs: { content, refusal: null } }
 }

@@ -78,13 +78,11 @@ export const idOf = (told: unknown): string => {
 
 /** An image that the model drew, as text: the dialect's answers have no place for it. */
 export const imageText = (images: unknown): string =>
-  !Array.isArray(images)
-    ? ''
-    : images
-        .map((image) => ((image as JsonObject)['image_url'] as JsonObject | undefined)?.['url'])
-        .filter((url) => typeof url === 'string')
-        .map((url) => `![](${url})`)
-        .join('\n')
+  itemsIn(images)
+    .map((image) => (image['image_url'] as JsonObject | undefined)?.['url'])
+    .filter((url) => typeof url === 'string')
+    .map((url) => `![](${url})`)
+    .join('\n')
 
 /** The whole answer. Throws UpstreamFailed for a call whose arguments are no JSON object. */
 export const messageOf = (completion: Completion, model: string, seal: Seal, native?: Native): JsonObject => {
@@ -111,8 +109,7 @@ const blocksOf = (message: Message, calls: readonly ToolCall[], seal: Seal): rea
   const keepsake = signed ? null : keepsakeOf(message)
   const token = keepsake === null ? '' : printKeepsake(keepsake, seal)
   const thoughts = typeof thinking === 'string' && thinking !== '' && !signed
-  const blocks: JsonObject[] = []
-  if (signed) for (const block of thinking_blocks as readonly JsonObject[]) blocks.push(block)
+  const blocks: JsonObject[] = [...itemsIn(thinking_blocks)]
   if (thoughts) blocks.push({ type: 'thinking', thinking, signature: token })
   else if (token !== '') blocks.push({ type: 'redacted_thinking', data: token })
   if (Array.isArray(content_blocks)) for (const block of content_blocks as readonly JsonObject[]) blocks.push(block)

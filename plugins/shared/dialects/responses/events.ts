@@ -8,6 +8,7 @@ import type {
   WireUsage,
 } from '../../../../core/ports/upstream.ts'
 import { garbled } from '../../backend.ts'
+import { itemsIn } from '../../members.ts'
 import { printAgain } from '../../print-json.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
@@ -239,8 +240,7 @@ const takeChoice = (writing: Writing, into: EventReceiver, { delta, logprobs }: 
   const odds = oddsOf(logprobs)
   writing.hasOdds ||= odds.length > 0
   if (text !== '') saying(writing, into).say(into, text, odds)
-  for (const note of (annotations ?? none) as readonly JsonObject[])
-    saying(writing, into).annotate(into, annotationOf(note))
+  for (const note of itemsIn(annotations)) saying(writing, into).annotate(into, annotationOf(note))
   if (typeof refusal === 'string' && refusal !== '') saying(writing, into).refuse(into, refusal)
   if (extra_content != null) thinking(writing, into).keep(extra_content)
   for (let at = first; at < calls.length; at++) grow(writing, into, calls[at]!, at)
@@ -304,9 +304,8 @@ const ended = (writing: Writing, into: EventReceiver): JsonObject => {
 const none: readonly never[] = []
 
 const oddsOf = (logprobs: unknown): readonly unknown[] => {
-  if (logprobs == null) return none
-  const { content } = logprobs as { readonly content?: readonly JsonObject[] | null }
-  return (content ?? none).map(({ token, logprob, bytes, top_logprobs }) => ({
+  const { content } = (logprobs ?? {}) as JsonObject
+  return itemsIn(content).map(({ token, logprob, bytes, top_logprobs }) => ({
     token,
     logprob,
     bytes: bytes ?? [],
