@@ -73,7 +73,7 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
     if (choice.delta == null || choice.delta['reasoning'] !== undefined || Array.isArray(choice.delta['content']))
       isAsSent = false
     choice.delta = thoughts(choice.delta ?? {})
-    if (listed(choice, choice.delta) || spelled(choice.delta['tool_calls'])) isAsSent = false
+    if (listed(choice.delta) || spelled(choice.delta['tool_calls'])) isAsSent = false
     if (numbered(choice.delta['tool_calls'], choice.index, numbers)) isAsSent = false
     choice.finish_reason = reasonOf(told)
     if (choice.finish_reason !== told) isAsSent = false
@@ -82,11 +82,11 @@ const parsed = (event: string | null, data: string, counts: Counts | undefined, 
 }
 
 /** Leaves lists of objects in the places of lists, without what else stands there. True where a place was changed. */
-const listed = (choice: object, said: JsonObject): boolean => {
-  const odds = ((choice as JsonObject)['logprobs'] ?? {}) as JsonObject
-  const places = [[said, 'tool_calls'], [said, 'annotations'], [odds, 'content']] as const // prettier-ignore
-  const strange = places.filter(([holder, name]) => holder[name] != null && itemsIn(holder[name]) !== holder[name])
-  for (const [holder, name] of strange) holder[name] = itemsIn(holder[name])
+const listed = (said: JsonObject): boolean => {
+  const strange = ['tool_calls', 'annotations'].filter(
+    (name) => said[name] != null && itemsIn(said[name]) !== said[name],
+  )
+  for (const name of strange) said[name] = itemsIn(said[name])
   return strange.length > 0
 }
 
@@ -144,7 +144,7 @@ const completedOf = (body: Record<string, unknown>, text: string | null, counts?
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)
-    if (listed(choice, choice.message) || spelled(choice.message['tool_calls'])) asSent = false
+    if (listed(choice.message) || spelled(choice.message['tool_calls'])) asSent = false
     if (choice.message['content'] === undefined) {
       choice.message['content'] = null
       asSent = false
