@@ -1,4 +1,4 @@
-import { TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
+import { GatewayError, TooMany, Unavailable, UpstreamFailed } from '../../errors.ts'
 import { mostTurns, pauseFor, type Tries } from './tries.ts'
 import type { Alarm, Clock, Random } from '../../ports/platform.ts'
 import { beginAttempt, type Attempt, type Found } from './attempt.ts'
@@ -284,8 +284,8 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
     if (!isPassing(course.last) || isPassing(fault)) course.last = fault
     course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
     course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
-    if (!(fault instanceof UpstreamFailed) || !fault.again) course.refusal ??= fault
-    else {
+    if (fault instanceof UpstreamFailed ? !fault.again : fault instanceof GatewayError) course.refusal ??= fault
+    else if (fault instanceof UpstreamFailed) {
       if (fault.status === 502 && (fault.answered ?? 0) >= 400) (course.hopeless ??= new Set()).add(at)
       if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
     }
