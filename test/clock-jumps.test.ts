@@ -166,7 +166,7 @@ const signedIn = async (clock: FakeClock) => {
   const fittings = [use(keyring), use(consoleSessions), use(random), use(rows), use(settings), of(clock)]
   const { keys, sessions } = fitted(...fittings).supply({ keys: Keyring, sessions: ConsoleSessions })
   const { credential } = await keys.create({ name: 'first' })
-  const taken = await sessions.take(await sessions.link(credential))
+  const taken = await sessions.read(await sessions.link(credential))
   if (taken === null) throw new Error('The link is not taken')
   return { sessions, credential, taken }
 }
@@ -181,7 +181,7 @@ t.test('every jump ends sessions and links, and a new session is good after it',
     clock.set(jump)
     t.equal(await sessions.find(session.credential), null, `${jump}: the session is over`)
     t.equal(await sessions.renew(session.secret, hour), null, `${jump}: and stays so`)
-    t.equal(await sessions.take(link), null, `${jump}: the link is over`)
+    t.equal(await sessions.read(link), null, `${jump}: the link is over`)
     const anew = await sessions.open(taken, hour, hour)
     t.ok(await sessions.find(anew.credential), `${jump}: a new session is good`)
     await clock.pass(hour)

@@ -3,6 +3,7 @@ import type { Page, Request } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { withoutChromium } from './fakes/chromium.ts'
 import { type ConsoleStage, type Tab, consoleStage } from './fakes/console-stage.ts'
+import { ConsoleSessions } from '../plugins/surfaces/console/console-sessions.ts'
 
 /** Requests of a tab that reach the gateway when the test lets them go. */
 interface Held {
@@ -107,6 +108,19 @@ const restarting = async (t: Test, stage: ConsoleStage): Promise<void> => {
   await page.context().close()
 }
 
+/** A gateway that restarts while the reader signs in by a link. */
+const linking = async (stage: ConsoleStage): Promise<void> => {
+  const { page } = await stage.browse()
+  const link = await stage.gateway.supply({ sessions: ConsoleSessions }).sessions.link(stage.key)
+  await page.route(/\/console\/session$/, (route) => route.fulfill({ status: 503, json: { error: 'Restarts' } }))
+  await page.goto(`${stage.base}/console#link=${link}`)
+  await page.getByText('Restarts').waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.waitForSelector('nav')
+  await page.context().close()
+}
+
 const refusing = async (t: Test, tab: Tab): Promise<void> => {
   const { page } = tab
   await tab.go('#/teams/@new', 'New team')
@@ -198,6 +212,7 @@ t.test('the console before a gateway that answers late', { skip: withoutChromium
   await t.test('a form that was refused is sent again', (t) => refusing(t, tab))
   await t.test('a question ends where the reader goes back', (t) => goingBack(t, stage, tab))
   await t.test('a session outlives a restart and a clock that is ahead', (t) => restarting(t, stage))
+  await t.test('a link outlives a restart', () => linking(stage))
   await t.test('a renewal that fails ends no session that was renewed before', (t) => outliving(t, stage))
   await t.test('the form to sign in comes when the gateway has ended the session', async (t) => {
     await signingOut(t, stage, tab)

@@ -26,8 +26,8 @@ interface Session extends StandIn {
 const links = kind<StandIn>('console-link')
 const sessions = kind<Session>('console-session')
 
-/** A link that was taken, and the key for which it stands. */
-export interface TakenLink {
+/** A link that is good, and the key for which it stands. */
+export interface GoodLink {
   readonly holder: Holder
   readonly key: string
 }
@@ -39,10 +39,12 @@ export interface TakenLink {
 export interface ConsoleSessions {
   /** The secret of a new link for a key. The secret is in this answer and nowhere else. */
   link(key: string): Promise<string>
-  /** Of any number of processes one is given the link, once. Null for every kind of bad link. */
-  take(secret: string): Promise<TakenLink | null>
+  /** Leaves the link as it is. Null for every kind of bad link. */
+  read(secret: string): Promise<GoodLink | null>
+  /** Spends a link. True for one call of all processes. */
+  take(secret: string): Promise<boolean>
   /** A session of so many ms, which ends earlier where nobody renews it for `idleMs`. */
-  open(link: Pick<TakenLink, 'key'>, ms: number, idleMs: number): Promise<OpenedSession>
+  open(link: Pick<GoodLink, 'key'>, ms: number, idleMs: number): Promise<OpenedSession>
   /** Opens a session for a key, or for the key of a session that ends then. Null for every other credential. */
   hold(credential: string, ms: number, idleMs: number): Promise<OpenedSession | null>
   /**
@@ -131,13 +133,14 @@ export const consoleSessions = plugin({
         return secret
       },
 
-      async take(secret) {
+      async read(secret) {
         const link = await livingIn(rows, links, secret, clock.now())
-        // The store lets one process alone remove a row.
-        if (link === null || !(await rows.remove(links, credentialHash(secret)))) return null
-        const holder = await keyring.held(link.key)
-        return holder && { holder, key: link.key }
+        const holder = link && (await keyring.held(link.key))
+        return holder && { holder, key: link!.key }
       },
+
+      // The store lets one process alone remove a row.
+      take: (secret) => rows.remove(links, credentialHash(secret)),
 
       async hold(credential, ms, idleMs) {
         if (modeOf(credential) !== null) return open({ key: credentialHash(credential) }, ms, idleMs)

@@ -78,13 +78,16 @@ const redeem = route({
   needs: { sessions: ConsoleSessions, audit: Audit, settings: Settings },
   async handle({ id, input, headers }, { sessions, audit, settings }) {
     if (isForeign(headers)) throw new Unauthorized()
-    const link = await sessions.take(input.link)
+    const link = await sessions.read(input.link)
     if (link === null) throw new Unauthorized()
     const { caller } = link.holder
     const { session, idle } = consoleSettings.of(settings)
     const open = () => sessions.open(link, session, idle)
     const { credential, expires_at } = await audit.record(actorOf(id, caller), 'session.open', caller.key, open)
-    return data({ credential, expires_at }, null, 201)
+    // The link is spent last, so a store that fails before leaves it good.
+    if (await sessions.take(input.link)) return data({ credential, expires_at }, null, 201)
+    await sessions.close(credential)
+    throw new Unauthorized()
   },
 })
 

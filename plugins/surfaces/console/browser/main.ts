@@ -142,8 +142,7 @@ const givenPass = (): Pass | null => {
 const foundPass = async (): Promise<Pass | null> =>
   isOwnPage(document) ? null : unlessRefused(renewed(outside), 401, 404)
 
-const begin = async (): Promise<void> => {
-  const arrival = arrivalAt(location, history)
+const begin = async (arrival = arrivalAt(location, history)): Promise<void> => {
   waiting('Signing in')
   try {
     if (arrival !== null) return await admit(arrival)
@@ -152,8 +151,8 @@ const begin = async (): Promise<void> => {
     if (pass === null) return leave(null)
     await open(pass, true, given === null ? history.state : null)
   } catch (error) {
-    // The session of the reader lives while the gateway is away.
-    if (arrival === null && mayPass(error)) showSignIn(error, begin)
+    // A session and a link live while the gateway is away.
+    if (arrival?.by !== 'login' && mayPass(error)) showSignIn(error, () => begin(arrival))
     else leave(asError(error))
   }
 }

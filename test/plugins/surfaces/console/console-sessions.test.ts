@@ -1,14 +1,17 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import * as v from 'valibot'
+import { memory } from '../../../../adapters/memory/index.ts'
 import metadataStore from '../../../../adapters/memory/metadata-store.ts'
 import { random } from '../../../../adapters/memory/platform.ts'
 import { ConsoleSessions, consoleSessions } from '../../../../plugins/surfaces/console/console-sessions.ts'
 import { Keyring, keyring } from '../../../../core/access/keyring.ts'
+import { Unavailable } from '../../../../core/errors.ts'
 import { use } from '../../../../core/plugin.ts'
 import { MetadataStore } from '../../../../core/ports/metadata-store.ts'
 import { Clock } from '../../../../core/ports/platform.ts'
 import { Settings, SettingsShape } from '../../../../core/settings.ts'
 import { consoleLink } from '../../../../adapters/production/commands/console-link.ts'
+import { running } from '../../../environments.ts'
 import { fakeClock } from '../../../fakes/clock.ts'
 import { fitted, given } from '../../../fitted.ts'
 
@@ -33,12 +36,11 @@ t.test('one of several processes is given a link, and each knows the session', a
   const { credential, row } = await one.keys.create({ name: 'first' })
   const secret = await one.sessions.link(credential)
   t.match(secret, /^[\w-]{43}$/)
-  const taken = (await Promise.all(supplied.map(({ sessions }) => sessions.take(secret)))).filter(
-    (link) => link !== null,
-  )
+  const link = await other.sessions.read(secret)
+  t.equal(link?.holder.caller.key, row.id)
+  const taken = (await Promise.all(supplied.map(({ sessions }) => sessions.take(secret)))).filter(Boolean)
   t.equal(taken.length, 1)
-  t.equal(taken[0]!.holder.caller.key, row.id)
-  const lent = await one.sessions.open(taken[0]!, 1_000, 1_000)
+  const lent = await one.sessions.open(link!, 1_000, 1_000)
   t.ok(other.sessions.takes(lent.credential))
   t.notOk(other.sessions.takes(credential), 'a key is no session')
   t.equal((await other.sessions.find(lent.credential))?.caller.key, row.id)
@@ -58,11 +60,11 @@ t.test('a link and a session end at their times, and with their key', async (t) 
     await sessions.link(credential),
   ]
   await clock.pass(299_999)
-  const taken = await sessions.take(early)
+  const taken = await sessions.read(early)
   t.ok(taken)
   await clock.pass(1)
-  t.equal(await sessions.take(late), null)
-  t.equal(await sessions.take(last), null)
+  t.equal(await sessions.read(late), null)
+  t.equal(await sessions.read(last), null)
   const { credential: session, expires_at } = await sessions.open(taken!, 5_000, 5_000)
   t.equal(expires_at, clock.now() + 5_000)
   const stored = JSON.stringify(
@@ -131,4 +133,64 @@ t.test('a link is given where this machine alone reaches the console', async (t)
   for (const far of ['0.0.0.0', '::', '10.0.0.1', '::ffff:10.0.0.1', '1270.0.0.1', 'fe80::1'])
     t.equal(await linkAt(far), null, far)
   t.equal(await linkAt('127.0.0.1', ['admin']), null, 'without a console there is none')
+})
+
+/** A gateway whose store of rows fails in some writes. */
+const failing = async (t: Test) => {
+  const adapters = memory()
+  const kept = adapters.metadataStore.make(() => ({}) as never)
+  let fails: (verb: string, kind: string) => boolean | Promise<boolean> = () => false
+  const unless =
+    <F extends (kind: any, ...rest: any[]) => Promise<any>>(verb: string, run: F) =>
+    async (kind: any, ...rest: any[]) => {
+      if (await fails(verb, kind.name)) throw new Unavailable()
+      return run(kind, ...rest)
+    }
+  const rows = {
+    ...kept,
+    create: unless('create', kept.create),
+    update: unless('update', kept.update),
+    remove: unless('remove', kept.remove),
+  } as MetadataStore
+  const settings = { limits: { keyless: { requestsPerSecond: null } } }
+  const gateway = await running(t, { ...adapters, metadataStore: given(MetadataStore, 'failing', () => rows) }, settings)
+  const redeem = (link: string) =>
+    fetch(`${gateway.base}/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ link }),
+    })
+  const { sessions } = gateway.gateway.supply({ sessions: ConsoleSessions })
+  return { rows, redeem, link: () => sessions.link(gateway.key), fail: (next: typeof fails) => void (fails = next) }
+}
+
+t.test('a link stays good while the store of rows is away', async (t) => {
+  const { redeem, link, fail } = await failing(t)
+  const secret = await link()
+  for (const [verb, kind] of [
+    ['create', 'audit'],
+    ['create', 'console-session'],
+    ['update', 'audit'],
+    ['remove', 'console-link'],
+  ]) {
+    fail((...at) => at[0] === verb && at[1] === kind)
+    t.equal((await redeem(secret)).status, 503, `${verb} ${kind}`)
+  }
+  fail(() => false)
+  t.equal((await redeem(secret)).status, 201)
+})
+
+t.test('a link that two show at once opens one session', async (t) => {
+  const { redeem, link, rows, fail } = await failing(t)
+  const secret = await link()
+  let [opening, both] = [0, () => {}]
+  const met = new Promise<void>((resolve) => (both = resolve))
+  fail(async (verb, kind) => {
+    if (verb === 'create' && kind === 'console-session' && ++opening === 2) both()
+    if (kind === 'console-session' && verb === 'create') await met
+    return false
+  })
+  const statuses = (await Promise.all([redeem(secret), redeem(secret)])).map(({ status }) => status)
+  t.same(statuses.sort(), [201, 401])
+  t.equal((await rows.list({ name: 'console-session', indexes: [] }, {})).rows.length, 1)
 })
