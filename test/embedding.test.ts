@@ -75,6 +75,17 @@ t.test('parts come as they are said, and whoever leaves ends the call', async (t
   await t.rejects(post('/v1/chat/completions', asked(), { signal: early }), { message: 'before' })
 })
 
+t.test('a fault has its class and its cause on standard error, and no message', async (t) => {
+  const upstreams = [use(openai, { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'x' })]
+  const models = { far: { upstreams: [{ provider: 'openai' }] } }
+  const { post } = await mounted(t, { ...memory({ network: true }), upstreams }, { models, routing: { retries: 0 } })
+  const written = t.capture(process.stderr, 'write', () => true)
+  t.equal((await post('/v1/chat/completions', { ...asked(), model: 'far' })).status, 503)
+  const lines = written().map(({ args }) => String(args[0]))
+  t.match(lines.find((line) => line.startsWith('sealgate: fault')), /cause TypeError < Error( \w+)?\n$/)
+  t.notMatch(lines.join(''), /fetch failed|bad port/)
+})
+
 t.test('streams end with the gateway', async (t) => {
   const backend = await talking(t, 'far')
   const upstreams = [use(openai, { baseUrl: backend.baseUrl, apiKey: 'x' })]

@@ -84,9 +84,22 @@ const line = (event: string, facts: LogFacts = {}): void => {
   process.stderr.write(`sealgate: ${event.replaceAll(/[._]/g, ' ')}${told.length > 0 ? `: ${told.join(', ')}` : ''}\n`)
 }
 
+/** The classes and codes of an error and its causes: foreign words pass where they are short and plain. */
+const classesOf = (cause: unknown, depth = 8): string[] => {
+  if (!(cause instanceof Error) || depth === 0) return []
+  const words = [cause.constructor.name, (cause as NodeJS.ErrnoException).code]
+  const known = words.filter((word) => /^\w{1,64}$/.test(word ?? ''))
+  return [known.join(' '), ...classesOf(cause.cause, depth - 1)]
+}
+
 /** Prints warnings and errors to standard error, without the messages of errors. */
 export const errorLines = plugin({
   port: Log,
   name: 'error-lines',
-  create: (): Log => ({ info() {}, warn: line, error: line }),
+  create: (): Log => ({
+    info() {},
+    warn: line,
+    error: (event, facts, cause) =>
+      line(event, cause === undefined ? facts : { ...facts, cause: classesOf(cause).join(' < ') || typeof cause }),
+  }),
 })
