@@ -105,6 +105,16 @@ t.test('a client keeps its files and keys from the command line', async (t) => {
   t.match(await fails('files', 'ls'), /lacks permission \(status 401\)/)
 })
 
+t.test('the help says where pages are that the package has not', async (t) => {
+  const { files } = JSON.parse(await readFile('package.json', 'utf8')) as { files: readonly string[] }
+  const absent = /^!docs\/\{(.*)\}/.exec(files.find((path) => path.startsWith('!docs/{')) ?? '')?.[1]?.split(',') ?? []
+  const named = Object.values(commandUsages).flatMap((usage) => [
+    ...usage.matchAll(/docs\/([\w-]+)\.md( of the repository)?/g),
+  ])
+  t.ok(named.length > 3)
+  for (const [text, page, where] of named) t.equal(where !== undefined, absent.includes(page!), text)
+})
+
 t.test('every command says what it takes, and what is missing', async (t) => {
   const env = { SEALGATE_DATA: join(t.testdir(), 'data'), SEALGATE_KEYS: join(t.testdirName, 'keys') }
   const said = (...args: readonly string[]) => command(args, env)
