@@ -82,7 +82,10 @@ t.test('a fault has its class and its cause on standard error, and no message', 
   const written = t.capture(process.stderr, 'write', () => true)
   t.equal((await post('/v1/chat/completions', { ...asked(), model: 'far' })).status, 503)
   const lines = written().map(({ args }) => String(args[0]))
-  t.match(lines.find((line) => line.startsWith('sealgate: fault')), /cause TypeError < Error( \w+)?\n$/)
+  t.match(
+    lines.find((line) => line.startsWith('sealgate: fault')),
+    /cause TypeError < Error( \w+)?\n$/,
+  )
   t.notMatch(lines.join(''), /fetch failed|bad port/)
 })
 

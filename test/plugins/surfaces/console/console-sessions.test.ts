@@ -153,7 +153,11 @@ const failing = async (t: Test) => {
     remove: unless('remove', kept.remove),
   } as MetadataStore
   const settings = { limits: { keyless: { requestsPerSecond: null } } }
-  const gateway = await running(t, { ...adapters, metadataStore: given(MetadataStore, 'failing', () => rows) }, settings)
+  const gateway = await running(
+    t,
+    { ...adapters, metadataStore: given(MetadataStore, 'failing', () => rows) },
+    settings,
+  )
   const redeem = (link: string) =>
     fetch(`${gateway.base}/console/session`, {
       method: 'POST',
