@@ -285,15 +285,17 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
     course.isUsedUp &&= fault instanceof UpstreamFailed && fault.code === 'insufficient_quota'
     course.isFull &&= fault instanceof UpstreamFailed && (fault.answered === 429 || fault.code === 'insufficient_quota')
     if (fault instanceof UpstreamFailed ? !fault.again : fault instanceof GatewayError) course.refusal ??= fault
-    else if (fault instanceof UpstreamFailed) {
-      if (fault.status === 502 && (fault.answered ?? 0) >= 400) (course.hopeless ??= new Set()).add(at)
-      if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
-    }
+    else if (!mayHeal(fault)) (course.hopeless ??= new Set()).add(at)
+    else if (fault.retryAfter !== null) (course.peace ??= new Map()).set(at, needs.clock.now() + fault.retryAfter)
   }
   if (running.size > 0) return
   if (course.refusal === null) advance(course)
   else fail(course, course.refusal)
 }
+
+/** False where an operator has to mend the fault, or code that fails with an error of no fault's class. */
+const mayHeal = (fault: unknown): fault is UpstreamFailed =>
+  fault instanceof UpstreamFailed && (fault.status !== 502 || (fault.answered ?? 0) < 400)
 
 const isPassing = (fault: unknown): fault is UpstreamFailed => fault instanceof UpstreamFailed && fault.status === 503
 

@@ -332,16 +332,23 @@ t.test('run', async (t) => {
 
   t.test('never tries other faults again', async (t) => {
     const gateway = infer(fakeClock())
-    for (const fault of [
-      new BadRequest('no'),
-      new UpstreamFailed(undefined, { answered: 401 }),
-      new TypeError('ours'),
-    ]) {
+    for (const fault of [new BadRequest('no'), new UpstreamFailed(undefined, { answered: 401 })]) {
       const { ask, seen } = asks(fault)
       await t.rejects(gateway.run({ entry: two, ability: 'chat' }, ask, never), fault)
       t.same(seen, ['a'])
     }
     t.same((await gateway.run({ entry: two, ability: 'chat' }, async () => 1, never)).backend, 'a')
+  })
+
+  t.test('an error of no class of faults is tried elsewhere, and never with the same backend', async (t) => {
+    const gateway = infer(fakeClock())
+    const fault = new TypeError('ours')
+    const mended = asks(fault, 'yes')
+    const answered = { answer: 'yes', backend: 'b', by: 'b/m' }
+    t.same(await gateway.run({ entry: two, ability: 'chat' }, mended.ask, never), answered)
+    const broken = asks(fault)
+    await t.rejects(gateway.run({ entry: two, ability: 'chat' }, broken.ask, never), fault)
+    t.same(broken.seen, ['a', 'b'])
   })
 
   t.test('waits as told, and fails at once when that is too long', async (t) => {
