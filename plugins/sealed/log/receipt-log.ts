@@ -106,10 +106,14 @@ export const receiptLog = plugin({
       return (await rows.get(logRows, logId)) ?? first
     }
 
+    /** A turn of another process as its row tells the end, and the latest end by this clock: the other may run fast. */
+    let other = { until: 0, latest: 0 }
+
     /** The log with this process as its only writer; null while another process writes. */
     const claimed = async (): Promise<LogRow | null> => {
       const { holder, until } = await known()
-      if (until > clock.now() && holder !== own) return null
+      if (until !== other.until) other = { until, latest: clock.now() + times.turn }
+      if (Math.min(until, other.latest) > clock.now() && holder !== own) return null
       return rows.update(logRows, logId, { holder: own, until: clock.now() + times.turn }, { holder, until })
     }
 

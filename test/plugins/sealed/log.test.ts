@@ -4,7 +4,7 @@ import metadataStore from '../../../adapters/memory/metadata-store.ts'
 import { Unavailable } from '../../../core/errors.ts'
 import { use } from '../../../core/plugin.ts'
 import { Enclave, type SealedReply } from '../../../core/ports/enclave.ts'
-import { MetadataStore } from '../../../core/ports/metadata-store.ts'
+import { MetadataStore, kind } from '../../../core/ports/metadata-store.ts'
 import { Clock, Log, Random } from '../../../core/ports/platform.ts'
 import { headSigning } from '../../../plugins/sealed/enclave/log-heads.ts'
 import { receiptSigner } from '../../../plugins/sealed/enclave/receipts.ts'
@@ -58,7 +58,7 @@ const logStage = (t: Test) => {
   t.teardown(() => parts.dispose())
   const { log } = parts.supply({ log: ReceiptLog })
   return {
-    ...{ clock, events, log, stage },
+    ...{ clock, events, log, rows: memory, stage },
     async enter(name: string) {
       log.enter('org', { trailer: Promise.resolve({ receipt: receiptOf(name) }) } as unknown as SealedReply)
       await settled()
@@ -152,4 +152,18 @@ t.test('a gateway that closes tries the store a last time', async (t) => {
   await enter('third')
   await log.dispose()
   t.same([events, stage.refused], [['receipts.lost'], 1])
+})
+
+t.test('a turn whose writer has a clock that runs fast ends with a turn of this clock', async (t) => {
+  const { clock, rows, enter, minute, proof } = logStage(t)
+  await enter('first')
+  await minute()
+  const ofAnother = { holder: 'killed', until: clock.now() + 86_400_000 }
+  const logRows = kind<typeof ofAnother>('receipt_log')
+  await rows.update(logRows, 'log', ofAnother)
+  await enter('second')
+  await clock.pass(20_000)
+  t.equal(await proof('second'), null, 'the other writer may live')
+  await minute()
+  t.match(await proof('second'), { index: 1, size: 2 })
 })
