@@ -66,7 +66,17 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   let working: Promise<void> | null = null
   let alarm: Alarm | null = null
 
-  const tables: Tables = { rows, reports, rest: () => clock.sleep(restMs, closing.signal) }
+  /** Tables that renew the lease as they are written. Rests reject once another process has moved the cursor. */
+  const tablesOf = ({ turn, until }: Cursor): Tables => ({
+    rows,
+    reports,
+    async rest() {
+      await clock.sleep(restMs, closing.signal)
+      if (until > clock.now() + leaseMs / 2) return
+      until = clock.now() + leaseMs
+      if ((await rows.update(cursors, cursorId, { until }, { by, turn })) === null) throw new Error('A lost lease')
+    },
+  })
   /** Whether the day behind the cursor is over. */
   const isNextOver = ({ day }: Cursor): boolean => clock.now() >= Date.parse(dayAfter(day, 2)) + grace
 
@@ -76,6 +86,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     const day = dayAfter(cursor.day)
     const all = { organization: null, turn: cursor.turn }
     const { foldDay, foldMonth } = await folding()
+    const tables = tablesOf(cursor)
     await foldDay(tables, { ...all, day })
     const month = monthOf(day)
     if (day === endOfMonth(month)) await foldMonth(tables, { ...all, month })
@@ -88,7 +99,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     if (known !== null && !isNextOver(known) && (await latesUntil(rows, known.day)).length === 0) return
     let cursor = await leasedCursor(rows, known, by, clock.now())
     // Another turn tells readers that sums have changed.
-    if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})
+    if (cursor !== null && (await foldLates(tablesOf(cursor), cursor))) cursor = await moved(rows, cursor, {})
     while (cursor !== null && !closing.signal.aborted) cursor = await foldNext(cursor)
   }
   const begin = (): void => {

@@ -24,6 +24,7 @@ import { until } from '../../until.ts'
 
 const seed = Number(process.env['SEALGATE_SEED'] ?? 7_311)
 const today = '2030-03-05'
+const yesterday = dayAfter(today, -1)
 const first = '2029-12-30'
 const server = await startPostgres()
 t.teardown(() => server?.close())
@@ -241,6 +242,42 @@ t.test('two processes that make sums, one of them cut off again and again, make 
   function make(): MetadataStore {
     return memory.create({}, {}, 'memory')
   }
+})
+
+t.test('of two processes, one makes sums that take longer than a lease, and the other leaves it alone', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const [entry] = entries()
+  for (let organization = 0; organization < 60; organization++)
+    await store.create(usages, `${organization}`, { ...rowOf(entry!), organization: `${organization}`, day: yesterday })
+  const slow = given(MetadataStore, 'slow', () => ({
+    ...store,
+    async create(kind, ...rest) {
+      if (kind.name === daySums.name) await clock.sleep(20_000)
+      return store.create(kind, ...rest)
+    },
+  }))
+  const { clock, faults, parts } = house(slow)
+  const pair = [parts(), parts()]
+  t.teardown(() => Promise.all(pair.map((container) => container.dispose())))
+  for (const container of pair) container.supply({ sums: UsageSums })
+  const turns = new Set<string>()
+  for (let seconds = 0; seconds < 240; seconds++) {
+    await clock.pass(1_000)
+    await sleep(1)
+    turns.add((await foldCursor(store))?.by ?? 'none')
+  }
+  t.equal((await foldCursor(store))?.day, yesterday)
+  turns.delete('none')
+  t.same([turns.size, faults], [1, []])
+
+  for (let organization = 0; organization < 60; organization++)
+    await store.create(usages, `next${organization}`, { ...rowOf(entry!), organization: `${organization}`, day: today })
+  clock.set(86_400_000)
+  const passing = (isDone: () => Promise<boolean>) =>
+    until(async () => (await clock.pass(1_000), await isDone()), 20_000, 1)
+  t.ok(await passing(async () => (await foldCursor(store))!.until > clock.now()))
+  await store.update(cursors, cursorId, { by: 'another', turn: 99, until: clock.now() + 600_000 })
+  t.ok(await passing(async () => faults.length > 0), 'a process that lost its lease ends its work')
 })
 
 t.test('a year that many look at is read once, and again when late counts have reached it', async (t) => {
