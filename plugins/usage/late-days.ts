@@ -30,7 +30,7 @@ export interface LateDay {
 export const lates = kind<LateDay>('usage-late')
 
 /** Ms before the end of a day in which a process with a fast clock may already make its sums. */
-const fastMs = 3_600_000
+export const fastMs = 3_600_000
 
 /** Marks rows that are written after their day, or after the day of a process whose clock is fast. */
 export const lateDays =

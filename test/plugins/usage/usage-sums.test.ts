@@ -280,6 +280,23 @@ t.test('of two processes, one makes sums that take longer than a lease, and the 
   t.ok(await passing(async () => faults.length > 0), 'a process that lost its lease ends its work')
 })
 
+t.test('sums go on where a process was killed whose clock ran a day fast', async (t) => {
+  const store = memory.create({}, {}, 'memory')
+  const { clock, parts } = house(given(MetadataStore, 'kept', () => store))
+  const container = parts()
+  t.teardown(() => container.dispose())
+  const [entry] = entries()
+  await store.create(usages, idOf(entry!), { ...rowOf(entry!), day: yesterday })
+  const until = clock.now() + 86_400_000
+  await store.create(cursors, cursorId, { day: dayAfter(yesterday, -1), by: 'killed', until, turn: 1 })
+  container.supply({ sums: UsageSums })
+  for (let seconds = 0; seconds < 90; seconds++) {
+    await clock.pass(1_000)
+    await sleep(1)
+  }
+  t.equal((await foldCursor(store))?.day, yesterday)
+})
+
 t.test('a year that many look at is read once, and again when late counts have reached it', async (t) => {
   const store = memory.create({}, {}, 'memory')
   const [entry] = entries()
