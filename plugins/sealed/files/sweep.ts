@@ -56,8 +56,8 @@ export const sweep = plugin({
     const expired = async (): Promise<number> => {
       let count = 0
       for (;;) {
-        const over = { field: 'expires_at', to: clock.now() } as const
-        const { rows: page } = await rows.list(files, { between: over, limit: 200 })
+        const over = { between: { field: 'expires_at', to: clock.now() }, order: { by: 'expires_at' } } as const
+        const { rows: page } = await rows.list(files, { ...over, limit: 200, countTo: 1 })
         for (const { id, row } of page) {
           if (!(await rows.remove(files, id, { rag_path: row.rag_path }))) continue
           await stored.leave(row.organization, row.file_size)
