@@ -11,7 +11,7 @@ import { helpOverview, commandUsages } from '../adapters/production/commands/hel
 import { backup, fromRecoveryCode, recoveryCode, restore } from '../plugins/sealed/client/backup.ts'
 import { newKek, newRagDek } from '../plugins/sealed/client/client.ts'
 import { SealgateError } from '../plugins/sealed/client/error.ts'
-import { Unavailable } from '../core/errors.ts'
+import { Overdue, Unavailable } from '../core/errors.ts'
 import { commandRunner, ownProcess } from './fakes/command-runner.ts'
 import { killed } from './fakes/killed.ts'
 import { program, served } from './fakes/served.ts'
@@ -246,6 +246,7 @@ t.test('a store that is out of reach is told with the code and the place', async
   }
   t.equal(told(new DatabaseError('Canary7319')), `${new Unavailable().message} (DatabaseError 28P01)`)
   t.equal(told(null), new Unavailable().message)
+  t.match(errorText(new Overdue({ cause: new Error('Canary7319') })), /too long: .*--from.*--organization/)
 })
 
 t.test('a passphrase for a new backup is typed twice', async (t) => {

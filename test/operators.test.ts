@@ -2,6 +2,7 @@ import './fakes/unwatched.ts'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import Database from 'libsql'
 import t from 'tap'
 import { surfaceNames } from '../adapters/production/config/surfaces.ts'
 import { plainScopes } from '../core/access/caller.ts'
@@ -291,6 +292,28 @@ t.test('a file of variables made on Windows names the same configuration, data a
   ])
     t.equal((await run(...words)).code, 0, words.join(' '))
   t.same((await readdir(folder)).sort(), ['config.json', 'data', 'keys.json'])
+})
+
+t.test('usage of many keys takes few readings of all rows', { timeout: 120_000 }, async (t) => {
+  const data = join(t.testdir(), 'data')
+  await writeFile(join(t.testdirName, 'config.json'), JSON.stringify({ enclave: { connect: ['/nowhere'] } }))
+  const run = commands({ SEALGATE_DATA: data, SEALGATE_CONFIG: join(t.testdirName, 'config.json') })
+  await run('keys', 'list')
+  const db = new Database(join(data, 'sealgate.db'))
+  db.exec(`insert into rows
+    with recursive keys(n) as (select 1 union all select n + 1 from keys where n < 30000)
+    select 'usage', 'key_' || n || '/2030-01-01/m', json_object('organization', 'acme', 'key', 'key_' || n, 'model', 'm',
+      'day', '2030-01-01', 'requests', 1, 'input', 2, 'output', 3, 'cost_micros', 4) from keys`)
+  db.close()
+  const timed = async (by: string) => {
+    const began = performance.now()
+    const lines = (await run('usage', '--by', by, '--csv')).stdout.trim().split('\r\n').length
+    return [lines - 1, performance.now() - began] as const
+  }
+  const [days, short] = await timed('day')
+  const [keys, long] = await timed('key')
+  t.same([days, keys], [1, 30_000])
+  t.ok(long < 10 * short, `${long} ms beside ${short}`)
 })
 
 t.test('a store that is out of reach is named', async (t) => {

@@ -1,8 +1,9 @@
 import { SealgateError } from '../../plugins/sealed/client/error.ts'
-import { GatewayError, Unavailable } from '../../core/errors.ts'
+import { GatewayError, Overdue, Unavailable } from '../../core/errors.ts'
 
 /** The text of an error for the command line. */
 export const errorText = (error: unknown): string => {
+  if (error instanceof Overdue) return `${error.message}: fewer days (--from, --to) or one --organization take less`
   if (error instanceof Unavailable) return [error.message, reasonOf(error.cause)].filter(Boolean).join(' ')
   if (error instanceof GatewayError) return [error.message, ...Object.values(error.validator ?? {})].join(': ')
   if (error instanceof SealgateError) return [sentenceOf(error), factsOf(error)].filter(Boolean).join(' ')
