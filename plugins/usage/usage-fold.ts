@@ -57,6 +57,22 @@ const leasedCursor = async (
   return moved(rows, known, { by, until: now + leaseMs })
 }
 
+/** Tables that renew the lease as they are written. Rests reject once another process has moved the cursor. */
+const leasedTables = (
+  { rows, reports, clock }: Pick<FoldNeeds, 'rows' | 'reports' | 'clock'>,
+  { by, turn, until }: Cursor,
+  signal: AbortSignal,
+): Tables => ({
+  rows,
+  reports,
+  async rest() {
+    await clock.sleep(restMs, signal)
+    if (until > clock.now() + leaseMs / 2) return
+    until = clock.now() + leaseMs
+    if ((await rows.update(cursors, cursorId, { until }, { by, turn })) === null) throw new Error('A lost lease')
+  },
+})
+
 /**
  * One process of all makes the sums: a lease in the store keeps the others away. A fault is logged, and the
  * next turn tries again.
@@ -67,17 +83,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   let working: Promise<void> | null = null
   let alarm: Alarm | null = null
 
-  /** Tables that renew the lease as they are written. Rests reject once another process has moved the cursor. */
-  const tablesOf = ({ turn, until }: Cursor): Tables => ({
-    rows,
-    reports,
-    async rest() {
-      await clock.sleep(restMs, closing.signal)
-      if (until > clock.now() + leaseMs / 2) return
-      until = clock.now() + leaseMs
-      if ((await rows.update(cursors, cursorId, { until }, { by, turn })) === null) throw new Error('A lost lease')
-    },
-  })
+  const tablesOf = (cursor: Cursor): Tables => leasedTables({ rows, reports, clock }, cursor, closing.signal)
   /** Whether the day behind the cursor is over. */
   const isNextOver = ({ day }: Cursor): boolean => clock.now() >= Date.parse(dayAfter(day, 2)) + grace
 
