@@ -57,22 +57,6 @@ const leasedCursor = async (
   return moved(rows, known, { by, until: now + leaseMs })
 }
 
-/** Tables that renew the lease as they are written. Rests reject once another process has moved the cursor. */
-const leasedTables = (
-  { rows, reports, clock }: Pick<FoldNeeds, 'rows' | 'reports' | 'clock'>,
-  { by, turn, until }: Cursor,
-  signal: AbortSignal,
-): Tables => ({
-  rows,
-  reports,
-  async rest() {
-    await clock.sleep(restMs, signal)
-    if (until > clock.now() + leaseMs / 2) return
-    until = clock.now() + leaseMs
-    if ((await rows.update(cursors, cursorId, { until }, { by, turn })) === null) throw new Error('A lost lease')
-  },
-})
-
 /**
  * One process of all makes the sums: a lease in the store keeps the others away. A fault is logged, and the
  * next turn tries again.
@@ -83,7 +67,16 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
   let working: Promise<void> | null = null
   let alarm: Alarm | null = null
 
-  const tablesOf = (cursor: Cursor): Tables => leasedTables({ rows, reports, clock }, cursor, closing.signal)
+  let renewAt = 0
+  /** Renews the lease, and rejects once another process has it. */
+  const rest = async (): Promise<void> => {
+    await clock.sleep(restMs, closing.signal)
+    if (clock.now() < renewAt) return
+    renewAt = clock.now() + leaseMs / 2
+    const until = clock.now() + leaseMs
+    if ((await rows.update(cursors, cursorId, { until }, { by })) === null) throw new Error('A lost lease')
+  }
+  const tables: Tables = { rows, reports, rest }
   /** Whether the day behind the cursor is over. */
   const isNextOver = ({ day }: Cursor): boolean => clock.now() >= Date.parse(dayAfter(day, 2)) + grace
 
@@ -93,7 +86,6 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     const day = dayAfter(cursor.day)
     const all = { organization: null, turn: cursor.turn }
     const { foldDay, foldMonth } = await folding()
-    const tables = tablesOf(cursor)
     await foldDay(tables, { ...all, day })
     const month = monthOf(day)
     if (day === endOfMonth(month)) await foldMonth(tables, { ...all, month })
@@ -106,7 +98,7 @@ export const usageFold = ({ rows, reports, clock, log, random }: FoldNeeds): Fol
     if (known !== null && !isNextOver(known) && (await latesUntil(rows, known.day)).length === 0) return
     let cursor = await leasedCursor(rows, known, by, clock.now())
     // Another turn tells readers that sums have changed.
-    if (cursor !== null && (await foldLates(tablesOf(cursor), cursor))) cursor = await moved(rows, cursor, {})
+    if (cursor !== null && (await foldLates(tables, cursor))) cursor = await moved(rows, cursor, {})
     while (cursor !== null && !closing.signal.aborted) cursor = await foldNext(cursor)
   }
   const begin = (): void => {

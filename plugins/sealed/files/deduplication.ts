@@ -31,10 +31,9 @@ export const deduplicating = (rows: MetadataStore, clock: Clock) => {
   return {
     holder,
 
-    /** Claims the hash for `file`, or returns the file that owns it. */
+    /** Claims the hash for `file`, or returns the file that owns it. A claim of a fast clock is over after a lease, too. */
     async take(owner: Owner, hash: string, file: string): Promise<{ id: string; row: FileRow } | null> {
       const id = idOf(owner, hash)
-      // The clock of the claim's process may run fast.
       const latest = clock.now() + lease
       for (;;) {
         const mine = { file, until: clock.now() + lease }

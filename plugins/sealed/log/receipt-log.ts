@@ -108,7 +108,6 @@ export const receiptLog = plugin({
 
     /** A turn of another process as its row tells the end, and the latest end by this clock: the other may run fast. */
     let other = { until: 0, latest: 0 }
-
     /** The log with this process as its only writer; null while another process writes. */
     const claimed = async (): Promise<LogRow | null> => {
       const { holder, until } = await known()
@@ -265,8 +264,7 @@ export const receiptLog = plugin({
       },
       async continued(from) {
         const now = await standing()
-        if (now?.head == null) return { path: [], head: null }
-        if (from > now.size) return { path: [], head: now.head }
+        if (now?.head == null || from > now.size) return { path: [], head: now?.head ?? null }
         const { tree } = await growing()
         return { path: printed(await tree.continued(from, now.size)), head: now.head }
       },

@@ -275,24 +275,27 @@ t.test('a sweep reads each row of many once, and walks over none to reach a page
   t.match(stored!.row, { bytes: 1_200 + row.file_size, files: 1_201 })
 })
 
-t.test('a sweep of many expired files takes them in the order of their index, and counts none for a page', async (t) => {
-  const { sweep, rows, up } = house()
-  const { row } = await up()
-  for (let n = 0; n < 900; n++)
-    await rows.create(files, `file_${n}`, { ...row, client_hash: null, file_path: `gone/${n}`, expires_at: 1 + n })
-  const list = rows.list.bind(rows)
-  let counted = 0
-  t.intercept(rows, 'list', {
-    value: async (...[of, query]: Parameters<typeof list>) => {
-      const page = await list(of, query)
-      if (query.between !== undefined) counted += Math.min(page.total, query.countTo ?? Infinity)
-      if (query.between !== undefined) t.equal(query.order?.by, query.between.field)
-      return page
-    },
-  })
-  t.match(await sweep.now(), { expired: 900 })
-  t.ok(counted <= 900, `${counted}`)
-})
+t.test(
+  'a sweep of many expired files takes them in the order of their index, and counts none for a page',
+  async (t) => {
+    const { sweep, rows, up } = house()
+    const { row } = await up()
+    for (let n = 0; n < 900; n++)
+      await rows.create(files, `file_${n}`, { ...row, client_hash: null, file_path: `gone/${n}`, expires_at: 1 + n })
+    const list = rows.list.bind(rows)
+    let counted = 0
+    t.intercept(rows, 'list', {
+      value: async (...[of, query]: Parameters<typeof list>) => {
+        const page = await list(of, query)
+        if (query.between !== undefined) counted += Math.min(page.total, query.countTo ?? Infinity)
+        if (query.between !== undefined) t.equal(query.order?.by, query.between.field)
+        return page
+      },
+    })
+    t.match(await sweep.now(), { expired: 900 })
+    t.ok(counted <= 900, `${counted}`)
+  },
+)
 
 t.test('a hash whose upload was abandoned by a clock that runs fast is free after a lease of this clock', async (t) => {
   const { clock, rows } = house()
