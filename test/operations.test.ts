@@ -416,7 +416,7 @@ t.test('what is watched is measured', async (t) => {
   }
   const bounds = [...(await kept.registry.metrics()).matchAll(/sealgate_request_seconds_bucket\{le="([\d.]+)"/g)]
   for (const { alert, expr } of rules) {
-    const [, seconds] = /histogram_quantile\(.*\) > ([\d.]+)$/s.exec(expr) ?? []
+    const [, seconds] = /histogram_quantile\(.*?\) > ([\d.]+)\s*(?:$|and )/s.exec(expr) ?? []
     if (seconds !== undefined)
       t.ok(
         bounds.some(([, bound]) => bound === seconds),

@@ -58,12 +58,6 @@ export const split = ({ model, provider, stream, ...body }: ChatRequest): Parts 
   body: (typeof provider === 'object' && provider !== null ? { ...body, provider } : body) as ChatBody,
 })
 
-/** Whether the caller wants usage in its stream. Backends are always asked for it, so that it can be counted. */
-export const asksUsage = (body: ChatBody): boolean => {
-  const options = body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
-  return options?.include_usage === true
-}
-
 /** The data of one event, under the name that the caller knows the model by. */
 export const printChunk = (chunk: Chunk, model: string): string => JSON.stringify({ ...chunk, model })
 

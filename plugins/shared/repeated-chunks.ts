@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Chunk, ChunkChoice } from '../../core/ports/upstream.ts'
+import type { ChatBody, Chunk, ChunkChoice } from '../../core/ports/upstream.ts'
 
 /**
  * Chunks of one stream mostly differ in a text alone. Such a chunk is read by comparing its JSON with the one before, and
@@ -200,6 +200,12 @@ export const withAllKeys = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =
   tool_calls: null,
   ...delta,
 })
+
+/** Whether the caller wants usage in its stream. Backends always tell it, so that the gateway can count it. */
+export const asksUsage = (body: ChatBody): boolean => {
+  const options = body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
+  return options?.include_usage === true
+}
 
 /** The chunk for a caller who did not ask for usage; null for one that carries nothing else. */
 export const withoutUsage = (chunk: Chunk): Chunk | null => {

@@ -140,7 +140,7 @@ const completedOf = (body: Record<string, unknown>, text: string | null, counts?
   let asSent = body['choices'] != null && (counts === undefined || body['usage'] == null)
   const loose = checked(body, counts)
   for (const choice of loose.choices) {
-    if (!isJsonObject(choice.message)) throw garbled('A choice without a message')
+    if (typeof choice.message !== 'object' || choice.message === null) throw garbled('A choice without a message')
     const told = choice.finish_reason
     if (choice.message['reasoning'] !== undefined || Array.isArray(choice.message['content'])) asSent = false
     choice.message = thoughts(choice.message)

@@ -1,4 +1,5 @@
-import { ChatRequest, asksUsage, split } from '../../../core/dialects/chat-completions.ts'
+import { ChatRequest, split } from '../../../core/dialects/chat-completions.ts'
+import { asksUsage } from '../../shared/repeated-chunks.ts'
 import type { Pace } from '../../../core/dialects/loop-time.ts'
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import { passageOf } from '../../shared/guards/passage.ts'

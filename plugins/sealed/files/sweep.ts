@@ -54,7 +54,8 @@ export const sweep = plugin({
 
     /** The record is removed first, so that no caller sees a file without bytes. */
     const expired = async (): Promise<number> => {
-      for (let count = 0; ;) {
+      let count = 0
+      for (;;) {
         const over = { between: { field: 'expires_at', to: clock.now() }, order: { by: 'expires_at' } } as const
         const { rows: page } = await rows.list(files, { ...over, limit: 200, countTo: 1 })
         for (const { id, row } of page) {

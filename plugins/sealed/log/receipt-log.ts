@@ -108,6 +108,7 @@ export const receiptLog = plugin({
 
     /** A turn of another process as its row tells the end, and the latest end by this clock: the other may run fast. */
     let other = { until: 0, latest: 0 }
+
     /** The log with this process as its only writer; null while another process writes. */
     const claimed = async (): Promise<LogRow | null> => {
       const { holder, until } = await known()

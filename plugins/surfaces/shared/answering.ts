@@ -1,13 +1,7 @@
-import {
-  type ChatRequest,
-  asksUsage,
-  endMark,
-  printCompletion,
-  split,
-} from '../../../core/dialects/chat-completions.ts'
+import { type ChatRequest, endMark, printCompletion, split } from '../../../core/dialects/chat-completions.ts'
 import type { DialectEvent, EventWriter } from '../../../core/dialects/event.ts'
 import { printJson } from '../../shared/print-json.ts'
-import { chunkPrinter, withoutUsage } from '../../shared/repeated-chunks.ts'
+import { asksUsage, chunkPrinter, withoutUsage } from '../../shared/repeated-chunks.ts'
 import { sentenceOf } from '../../../core/dialects/sentence.ts'
 import type { GatewayError } from '../../../core/errors.ts'
 import { sessionOf } from './session.ts'

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
 import {
-  asksUsage,
   ChatRequest,
   printChunk,
   printCompletion,
@@ -11,7 +10,7 @@ import {
   usageOf,
   wireUsage,
 } from '../../../core/dialects/chat-completions.ts'
-import { withoutUsage } from '../../../plugins/shared/repeated-chunks.ts'
+import { asksUsage, withoutUsage } from '../../../plugins/shared/repeated-chunks.ts'
 import { collectChunks, chunksOfCompletion } from '../../../core/inference/collect-chunks.ts'
 import type { Chunk, Completion } from '../../../core/ports/upstream.ts'
 

@@ -1,4 +1,4 @@
-import { asksUsage, split } from '../../../../core/dialects/chat-completions.ts'
+import { split } from '../../../../core/dialects/chat-completions.ts'
 import type { DialectEvent, EventWriter } from '../../../../core/dialects/event.ts'
 import type { GatewayError } from '../../../../core/errors.ts'
 import type { StraightEntry } from '../../../../core/http/route.ts'
@@ -9,6 +9,7 @@ import { affinityOf, sessionOf } from '../session.ts'
 import { type WordedRequest, wordedRequest } from '../worded-request.ts'
 import type { Wordings } from '../wordings.ts'
 import type { ChatBody } from '../../../../core/ports/upstream.ts'
+import { asksUsage } from '../../../shared/repeated-chunks.ts'
 import { type Shown, broken, wholeChat, writing } from '../answering.ts'
 import type { Talk } from '../talk.ts'
 
