@@ -97,7 +97,7 @@ export const brokenHouses: readonly BrokenHouse[] = [
     rule: bounds,
     file: 'core/errors.ts',
     add: '\n'.repeat(2_000),
-    fault: /core has \d+ lines in all, more than 11948/,
+    fault: /core has \d+ lines in all, more than 11944/,
   },
   { rule: bounds, file: 'core/errors.ts', add: '\n'.repeat(3_000), fault: /core has \d+ lines, more than its bound/ },
   { rule: bounds, file: 'core/one-more.ts', add: '', fault: /files at its root, more than/ },

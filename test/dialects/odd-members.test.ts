@@ -143,7 +143,7 @@ t.test(
             { type: 'message_stop' },
           ]),
     {},
-    { models: { several: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }, { provider: 'chat', model: 'gpt', priority: 2 }] } } },
+    { routing: { retries: 0 }, models: { alone: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }] }, several: { upstreams: [{ provider: 'messages', model: 'claude-opus-4-8' }, { provider: 'chat', model: 'gpt', priority: 2 }] } } },
   ) // prettier-ignore
     for (delta of [null, undefined, { type: 'text_delta', text: null }])
       for (const told of await byAllDoors(doors, 'several', [true]))
@@ -156,6 +156,8 @@ t.test(
     const second = await (await doors.call('POST', '/v1/chat/completions', asks)).text()
     t.match(second, 'Hi, you')
     t.equal(doors.backend.asked.filter(({ path }) => path.endsWith('/completions')).length, 1)
+    const alone = await doors.call('POST', '/v1/chat/completions', { ...asks, model: 'alone' })
+    t.match(await alone.text(), 'Upstream service failed', 'the fault is the one of the backend')
   },
 )
 
