@@ -120,8 +120,8 @@ export const leaveUnread = (request: IncomingMessage, clock: Clock): void => {
   // Node goes on to the next request of a connection once a body has come whole.
   if (request.socket.destroyed || request.complete) return
   const late = clock.alarm(patienceMs, () => request.socket.destroy())
-  request.on('data', discarding(request.socket))
   request.on('end', () => late.off())
-  // An iterator that still waits for its next piece would keep the rest from flowing.
-  request.removeAllListeners('readable').resume()
+  // A reader that still waits for its next piece, or leaves late, would keep the rest from flowing.
+  request.pause = () => request
+  request.removeAllListeners('readable').removeAllListeners('data').on('data', discarding(request.socket)).resume()
 }

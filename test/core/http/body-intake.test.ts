@@ -149,6 +149,30 @@ t.test('a request whose socket is gone before its body was read is aborted', asy
   )
 })
 
+t.test('the rest of a body that was answered early comes to its end, whoever still waits for a piece', async (t) => {
+  for (const isLate of [false, true]) {
+    const { clock, stream, intake } = coming()
+    Object.assign(stream.socket, { destroyed: false, destroy: () => t.fail('The connection is kept') })
+    const pieces = intake().pieces()
+    const first = pieces.next()
+    await settled()
+    for (let sent = 0; sent < 2; sent++) stream.push(Buffer.alloc(32 * 1024))
+    t.equal(((await first).value as Buffer).length, 32 * 1024)
+    leaveUnread(stream as unknown as IncomingMessage, clock)
+    await settled()
+    if (isLate) await pieces.return(undefined)
+    const end = new Promise((resolve) => stream.once('end', resolve))
+    for (let sent = 0; sent < 4; sent++) {
+      await settled()
+      stream.push(Buffer.alloc(32 * 1024))
+    }
+    stream.push(null)
+    await end
+    t.equal((await Promise.race([pieces.next(), settled().then(() => null)]))?.done ?? true, true)
+    await clock.pass(60_000)
+  }
+})
+
 t.test('tiny chunks of a body that nobody reads are parsed no further', async (t) => {
   const { clock, stream } = coming()
   stream.headers['transfer-encoding'] = 'chunked'
