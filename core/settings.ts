@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isAddressRange } from './access/addresses.ts'
 import { one } from './container.ts'
-import type { Section } from './ports/section.ts'
+import type { MemberInputs, RowInputs, Section, SectionInputs } from './ports/section.ts'
 import { OwnBudgets, OwnLimits, Webhook, budgets, holders, limit, limits, ownLimit } from './limit-settings.ts'
 
 const amount = v.pipe(v.number(), v.finite('a finite number'), v.minValue(0))
@@ -243,15 +243,6 @@ export const SettingsShape = v.strictObject({
 
 /** The settings after the check, with every default in its place. Those of plugins are read by their sections. */
 export type Settings = v.InferOutput<typeof SettingsShape>
-
-/** What plugins take, by the names of their sections: the file of a section declares its own member. */
-export interface SectionInputs {}
-
-/** What stands among the models and is none, by the names of sections. */
-export interface RowInputs {}
-
-/** What plugins take of each model: the file of a section declares its own members. */
-export interface MemberInputs {}
 
 /** A model as an operator writes it. */
 export type ModelInput = v.InferInput<typeof ModelSettings> & MemberInputs

@@ -1,7 +1,11 @@
-import { access, readFile, readdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { access, readFile, readdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { blocksOf } from './docs/blocks.ts'
 
 /** The public entries, each with the values and the types that it exports. They go on working in every 2.x. */
 const publicEntries = JSON.parse(await readFile('test/public-entries.json', 'utf8')) as Readonly<
@@ -79,6 +83,27 @@ t.test('every entry exports what it promises', async (t) => {
     fixed.map((key) => key.replace('.', 'sealgate')).filter((specifier) => !named.has(specifier)),
     [],
   )
+})
+
+t.test('settings in code may have a section of one’s own, whose members are checked', async (t) => {
+  const page = await readFile('docs/adding-a-surface.md', 'utf8')
+  const shown = blocksOf(page).find(({ mark }) => mark === 'checked as typed settings')
+  const used = `
+import { createGateway } from 'sealgate'
+import { memory } from 'sealgate/memory'
+const all = { ...memory(), sections: [pigeonSettings] }
+createGateway(all, { pigeons: { loft: 'south' }, decision: {} })
+// @ts-expect-error
+createGateway(all, { pigeons: { loft: 3 } })
+// @ts-expect-error
+createGateway(all, { doves: { loft: 'south' } })
+`
+  const folder = t.testdir()
+  const compilerOptions = { ...{ module: 'nodenext', target: 'es2022', strict: true }, noEmit: true, types: ['node'] }
+  await writeFile(join(folder, 'own.mts'), shown?.text + used)
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['own.mts'] }))
+  const compiled = promisify(execFile)(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder])
+  await t.resolves(compiled.catch(({ stdout }: { stdout: string }) => Promise.reject(new Error(stdout))))
 })
 
 t.test('every key is loaded by import and by require, and both give the same module', async (t) => {

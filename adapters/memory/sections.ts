@@ -34,7 +34,7 @@ export type ShippedSettings = {
   readonly [Name in keyof typeof shipped]?: v.InferInput<(typeof shipped)[Name]['shape']>
 }
 
-declare module '../../core/settings.ts' {
+declare module '../../core/ports/section.ts' {
   interface SectionInputs extends ShippedSettings {}
   interface MemberInputs extends CalibratedInput, PricedInput {}
   interface RowInputs {

@@ -16,6 +16,15 @@ export interface Section<S extends v.GenericSchema = v.GenericSchema> {
   of(settings: object): v.InferOutput<S>
 }
 
+/** What plugins take, by the names of their sections: the file of a section declares its own member. */
+export interface SectionInputs {}
+
+/** What stands among the models and is none, by the names of sections. */
+export interface RowInputs {}
+
+/** What plugins take of each model: the file of a section declares its own members. */
+export interface MemberInputs {}
+
 /** Declares a section. Its plugin names it in `sections`, and the settings of a gateway with that plugin have it. */
 export const section = <S extends v.GenericSchema>(
   name: string,

@@ -2,14 +2,8 @@ import * as v from 'valibot'
 import { InsideShape } from '../../../plugins/sealed/enclave-settings.ts'
 import { redisAddress } from '../../../plugins/storage/shared/redis-address.ts'
 import { flaw } from '../../../core/plugin.ts'
-import {
-  type ModelSettings,
-  type RowInputs,
-  type SettingsInput,
-  SettingsShape,
-  modelsWith,
-  timer,
-} from '../../../core/settings.ts'
+import type { RowInputs } from '../../../core/ports/section.ts'
+import { type ModelSettings, type SettingsInput, SettingsShape, modelsWith, timer } from '../../../core/settings.ts'
 import { BackendEvidenceShape } from './backend-evidence.ts'
 import { CollateralShape } from './collateral.ts'
 import { SurfaceName, nameOfSurface } from './surfaces.ts'
