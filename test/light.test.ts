@@ -1,6 +1,7 @@
 import './fakes/unwatched.ts'
 import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import t from 'tap'
 import { abilities, optionalPackage, specsOf } from '../plugins/shared/optional-package.ts'
 import { program } from './fakes/served.ts'
@@ -24,6 +25,7 @@ interface Locked {
   readonly engines?: { readonly node?: string }
 }
 
+const load = createRequire(import.meta.url)
 const json = async <T>(path: string) => JSON.parse(await readFile(path, 'utf8')) as T
 const manifest = await json<Manifest>('package.json')
 const large = await json<Readonly<Record<string, string>>>('test/large-packages.json')
@@ -126,7 +128,14 @@ t.test('the commands say and bring what is missing', (t) => {
     said('add', 'ocr', 'deu', 'chi_sim', '--dry-run').stdout,
     / @tesseract\.js-data\/osd@~1\.0 @tesseract\.js-data\/deu@~1\.0 @tesseract\.js-data\/chi_sim@~1\.0\n$/,
   )
+  const languages = Object.values(load('tesseract.js/src/constants/languages.js') as Readonly<Record<string, string>>)
+  t.ok(languages.length > 100)
+  t.equal(said('add', 'ocr', ...languages, '--dry-run').status, 0)
   t.match(said('add', 'deu').stderr, /there is no deu to add/)
+  t.match(
+    said('add', 'ocr', 'xyz', '--dry-run').stderr,
+    /there is no xyz to add; .*, and after ocr languages such as deu/,
+  )
   t.match(said('add', 'ocrr').stderr, /there is no ocrr to add; did you mean ocr\?/)
   t.end()
 })

@@ -29,15 +29,17 @@ export const add = (args: readonly string[]): void => {
   process.exitCode = status ?? 1
 }
 
-/** A name of Tesseract, such as `deu` or `chi_sim`, which no ability has. */
+const tongues = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+
+/** A name of Tesseract, such as `deu` or `chi_sim`: a language of ISO 639, or Fraktur. Neither `ocr` nor `all` is one. */
 const isLanguage = (name: string): boolean =>
-  /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && name !== 'all' && !abilities.some((ability) => ability.name === name)
+  /^[a-z]{3}(?:_[a-z]{3,4}){0,2}$/.test(name) && (name === 'frk' || tongues.of(name.slice(0, 3)) !== undefined)
 
 /** Throws with the nearest name, since a mistyped one would install nothing. */
 const abilityOf = (name: string): Ability => {
   const names = abilities.map((ability) => ability.name)
   const found = abilities.find((ability) => ability.name === name)
-  if (found === undefined)
-    throw new Error(`there is no ${name} to add${didYouMean(name, names)}; there are all, ${names.join(', ')}`)
-  return found
+  if (found !== undefined) return found
+  const there = `there are all, ${names.join(', ')}, and after ocr languages such as deu`
+  throw new Error(`there is no ${name} to add${didYouMean(name, names)}; ${there}`)
 }
