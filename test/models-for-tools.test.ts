@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import cache from '../adapters/memory/cache.ts'
@@ -14,6 +17,7 @@ import dev from '../plugins/evidence/dev.ts'
 import audioGenerateFromText from '../plugins/tools/audioGenerateFromText.ts'
 import generateImage from '../plugins/tools/generateImage.ts'
 import searchRag from '../plugins/tools/searchRag.ts'
+import { blocksOf } from './docs/blocks.ts'
 import { running, unhurried } from './environments.ts'
 import { until } from './until.ts'
 import { given } from './fitted.ts'
@@ -126,4 +130,19 @@ t.test('a model whose window has no room works for no tool, and the next one doe
   t.same(await narrow.draw(), ['brush'], 'another key has a window of its own')
   const refused = { code: 'busy', field: null }
   t.ok(await until(async () => isDeepStrictEqual(await narrow.draw(), refused)), 'a key without another model waits')
+})
+
+t.test('a model works for a tool that is written outside the repository, and the caller pays', async (t) => {
+  const file = join(t.testdir(), 'sumUp.js')
+  const page = await readFile('docs/adding-a-tool.md', 'utf8')
+  await writeFile(file, blocksOf(page).find(({ mark }) => mark === 'own file sumUp.js')!.text)
+  const { default: sumUp } = (await import(pathToFileURL(file).href)) as { readonly default: typeof generateImage }
+  const { gateway, base, logged } = await running(t, { ...memory(), tools: [use(sumUp)] })
+  const { credential: apiKey } = await gateway.keys.create({})
+  const client = connect({ baseUrl: base, apiKey, policy: { allowInsecureDev: true } })
+  t.match(await client.tools.call('sumUp', { text: 'A heron stood.' }), {
+    model: 'rehearsal',
+    summary: /Sum up: A heron stood\.$/,
+  })
+  t.match(logged.at(-1)?.facts, { model: 'rehearsal', tokens: Number })
 })
