@@ -4,6 +4,5 @@ export { type Facts, type FailedFacts, type Flaw, type TooManyFacts, type Valida
 export { Aborted, BadRequest, Conflict, Expired, Forbidden, GatewayError, HttpAlone } from '../../core/errors.ts'
 export { NotFound, Overdue, TooLarge, TooMany, Unauthorized, Unavailable, Unconfigured } from '../../core/errors.ts'
 export { Unreadable, UpstreamFailed } from '../../core/errors.ts'
-export { collectChunks } from '../../core/inference/collect-chunks.ts'
 export { type CostOf, type ModelResult, type ModelWork, runForTool } from './run-for-tool.ts'
 export { workNeeds } from './work-needs.ts'

@@ -13,6 +13,5 @@ export { bytes, data, events, json, refused, text } from '../../../core/http/rep
 export { type Access, type AnyRoute, type Body, type Bound, type Params } from '../../../core/http/route.ts'
 export { type Render, type Request, type Route, route } from '../../../core/http/route.ts'
 export { Settings, type SettingsInput } from '../../../core/settings.ts'
-export { servedModel } from '../../shared/models/find-model.ts'
 export type { DialectChat } from './dialect-chat.ts'
 export { type SpokenEvents, type WholeAnswer, chatNeeds, streamedAnswer, wholeAnswer } from './answer-chat.ts'
