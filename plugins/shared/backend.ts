@@ -6,7 +6,7 @@ import { flowOf, takeAll } from '../../core/ports/flow.ts'
 import type { Soon } from '../../core/ports/soon.ts'
 import { membersIn, parsed } from '../../core/dialects/json.ts'
 import { JsonScan, noBounds } from '../../core/dialects/json-scan.ts'
-import { isJsonObject } from '../../core/dialects/json-object.ts'
+import { type JsonObject, isJsonObject } from '../../core/dialects/json-object.ts'
 import { readJson } from '../../core/dialects/read-json.ts'
 import { keepTexts, memberTexts } from '../../core/dialects/json-text.ts'
 import { keepDigits } from './long-numbers.ts'
@@ -237,6 +237,10 @@ const keptObject = (bytes: Buffer, status: number): Record<string, unknown> => {
   keepTexts(value, memberTexts(scan, value, membersIn(value)))
   return value
 }
+
+/** The objects of a list, which is the same list where it has nothing else. Null there spoils no answer. */
+export const itemsIn = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? (value.every(isJsonObject) ? value : value.filter(isJsonObject)) : []
 
 /** What a JSON object begins with: a parser that fails takes as long as a hundred short objects. */
 const opens = /^\s*\{/

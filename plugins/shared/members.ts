@@ -18,10 +18,6 @@ export const objectIn = (fields: JsonObject, name: string, path: string): JsonOb
   return isJsonObject(value) ? value : refuseMember(`${path}.${name}`, 'Expected Object')
 }
 
-/** The objects of a list, which is the same list where it has nothing else. Null there spoils no answer. */
-export const itemsIn = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? (value.every(isJsonObject) ? value : value.filter(isJsonObject)) : []
-
 /** Items of a list that no schema bounds. */
 const mostItems = 10_000
 

@@ -16,7 +16,7 @@ export const mostLines: Readonly<Record<string, number>> = {
   'plugins/evidence': 176,
   'plugins/guards': 725,
   'plugins/observers': 1786,
-  'plugins/providers': 9173,
+  'plugins/providers': 9174,
   'plugins/readers': 7237,
   'plugins/sealed': 150,
   'plugins/sealed/client': 3097,

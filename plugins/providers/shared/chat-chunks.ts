@@ -2,8 +2,16 @@ import type { Answer, Clock } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, Whole, WireEvents } from '../../../core/ports/upstream.ts'
 import type { Soon } from '../../../core/ports/soon.ts'
 import { isJsonObject } from '../../../core/dialects/json-object.ts'
-import { atOnceBytes, garbled, objectIn, objectOf, parseObject, toldFault, unmarked } from '../../shared/backend.ts'
-import { itemsIn } from '../../shared/members.ts'
+import {
+  atOnceBytes,
+  garbled,
+  objectIn,
+  objectOf,
+  parseObject,
+  toldFault,
+  unmarked,
+  itemsIn,
+} from '../../shared/backend.ts'
 import { type Parsed, chunkReader } from '../../shared/repeated-chunks.ts'
 import { itemsBy, unpackedEvents } from './event-items.ts'
 

@@ -4,7 +4,7 @@ import type { Guard, GuardedCall, GuardedPiece, TextWatch, Verdict, Watch } from
 import type { Passage } from '../../../core/ports/chat-filter.ts'
 import type { Completion, Native } from '../../../core/ports/upstream.ts'
 import { type Steps, chunksThrough, done, passed, waited } from './chunks.ts'
-import { itemsIn } from '../members.ts'
+import { itemsIn } from '../backend.ts'
 import { answerWording, requestWording } from './texts.ts'
 
 /** By this code programs tell a guard's refusal from others. */

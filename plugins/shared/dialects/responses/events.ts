@@ -7,8 +7,7 @@ import type {
   ToolCallPart,
   WireUsage,
 } from '../../../../core/ports/upstream.ts'
-import { garbled } from '../../backend.ts'
-import { itemsIn } from '../../members.ts'
+import { garbled, itemsIn } from '../../backend.ts'
 import { printAgain } from '../../print-json.ts'
 import type { DialectEvent, EventSink } from '../../../../core/dialects/event.ts'
 import type { JsonObject } from '../../../../core/dialects/json-object.ts'
