@@ -141,7 +141,7 @@ const leastOf = (costs: readonly Cost[]): Cost => {
 }
 
 /** Counts that are made while a cost is beyond its bound: on a busy machine the work of the process itself falls into each round. */
-const counts = 4
+const counts = 6
 
 /** The cost, counted again while the cost is beyond its bound. */
 export const costWithin = async (count: () => Promise<Cost>, isWithin: (cost: Cost) => boolean): Promise<Cost> => {
