@@ -13,6 +13,14 @@ export const hasShownKey = ({ socket }: IncomingMessage): boolean => !keylessSoc
 /** The socket of this request counts no longer among the sockets without a key. */
 export const showsKey = ({ socket }: IncomingMessage): void => keylessSockets.get(socket)?.()
 
+/** Changes the count of a sender, and gives it. A count of none is forgotten. */
+export const recount = (counts: Map<string, number>, sender: string, change: number): number => {
+  const count = (counts.get(sender) ?? 0) + change
+  if (count > 0) counts.set(sender, count)
+  else counts.delete(sender)
+  return count
+}
+
 /**
  * Bounds the connections of a server: all of them, and for each sender those that have shown no valid key yet. The
  * addresses of trusted proxies stand for many callers and have no bound of their own.
@@ -26,23 +34,16 @@ export const capped = (
   const proxies = blockListOf(trustedProxies)
   const counts = new Map<string, number>()
 
-  const leave = (sender: string): void => {
-    const left = (counts.get(sender) ?? 0) - 1
-    if (left > 0) counts.set(sender, left)
-    else counts.delete(sender)
-  }
-
   server.on('connection', (socket) => {
     // A connection that goes back to HTTP comes here again.
     if (keylessSockets.has(socket)) return
     const peer = peerOf(socket)
     if (peer !== null && proxies !== null && isListed(peer, proxies)) return
     const sender = senderOf(peer ?? '')
-    const count = counts.get(sender) ?? 0
-    if (count >= keyless) return void socket.destroy()
-    counts.set(sender, count + 1)
+    if ((counts.get(sender) ?? 0) >= keyless) return void socket.destroy()
+    recount(counts, sender, 1)
     const uncount = (): void => {
-      if (keylessSockets.delete(socket)) leave(sender)
+      if (keylessSockets.delete(socket)) recount(counts, sender, -1)
     }
     keylessSockets.set(socket, uncount)
     socket.once('close', uncount)

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { turnsOf } from '../dialects/loop-time.ts'
 import type { Clock } from '../ports/platform.ts'
 import { peerOf, senderOf } from './caller-address.ts'
-import { hasShownKey } from './connections.ts'
+import { hasShownKey, recount } from './connections.ts'
 
 /** Requests that may wait behind unfinished answers: of one connection, and of all connections of a sender. */
 const [mostWaiting, mostOfSender] = [32, 1_024]
@@ -42,11 +42,8 @@ export const inTurn = (listener: RequestListener, clock: Clock): RequestListener
   const ofSender = new Map<string, number>()
   const count = (socket: Duplex, sender: string, change: number): boolean => {
     const here = (ofSocket.get(socket) ?? 0) + change
-    const there = (ofSender.get(sender) ?? 0) + change
     ofSocket.set(socket, here)
-    if (there > 0) ofSender.set(sender, there)
-    else ofSender.delete(sender)
-    return here <= mostWaiting && there <= mostOfSender
+    return recount(ofSender, sender, change) <= mostOfSender && here <= mostWaiting
   }
   return (request, response) => {
     const { socket } = request

@@ -201,7 +201,7 @@ export const withAllKeys = (delta: ChunkChoice['delta']): ChunkChoice['delta'] =
   ...delta,
 })
 
-/** Whether the caller wants usage in its stream. Backends always tell it, so that the gateway can count it. */
+/** Whether the caller wants usage in its stream. The gateway wants usage of every backend, to count by. */
 export const asksUsage = (body: ChatBody): boolean => {
   const options = body['stream_options'] as { readonly include_usage?: unknown } | null | undefined
   return options?.include_usage === true

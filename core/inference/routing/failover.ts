@@ -293,7 +293,7 @@ const judge = <T, A extends Ability>(course: Course<T, A>, at: number, candidate
   else fail(course, course.refusal)
 }
 
-/** False where an operator has to mend the fault, or code that fails with an error of no fault's class. */
+/** False where an operator has to mend the fault, and for an error of no class of faults. */
 const mayHeal = (fault: unknown): fault is UpstreamFailed =>
   fault instanceof UpstreamFailed && (fault.status !== 502 || (fault.answered ?? 0) < 400)
 

@@ -1,7 +1,7 @@
 import { print } from '../../../core/dialects/json.ts'
 import { exact } from '../../shared/long-numbers.ts'
 import type { JsonObject } from '../../../core/dialects/json-object.ts'
-import { garbled, parseObject, toldFault, itemsIn } from '../../shared/backend.ts'
+import { garbled, itemsIn, parseObject, toldFault } from '../../shared/backend.ts'
 import { wireUsage } from '../../../core/dialects/chat-completions.ts'
 import type { Clock, Random } from '../../../core/ports/platform.ts'
 import type { Chunk, Completion, WireEvents, WireUsage } from '../../../core/ports/upstream.ts'

@@ -149,7 +149,7 @@ t.test('a request whose socket is gone before its body was read is aborted', asy
   )
 })
 
-t.test('the rest of a body that was answered early comes to its end, whoever still waits for a piece', async (t) => {
+t.test('a body that was answered early is read to its end, whoever still waits for a piece', async (t) => {
   for (const isLate of [false, true]) {
     const { clock, stream, intake } = coming()
     Object.assign(stream.socket, { destroyed: false, destroy: () => t.fail('The connection is kept') })

@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../../../core/dialects/json-object.ts'
-import { garbled, parseObject, toldFault, itemsIn } from '../../../shared/backend.ts'
+import { garbled, itemsIn, parseObject, toldFault } from '../../../shared/backend.ts'
 import type { SseEvent } from '../../../shared/sse.ts'
 import type { Clock } from '../../../../core/ports/platform.ts'
 import type {

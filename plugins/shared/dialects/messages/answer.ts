@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { exact } from '../../long-numbers.ts'
 import type { Completion, Message, Native, ToolCall, WireUsage } from '../../../../core/ports/upstream.ts'
-import { garbled, parseExact, itemsIn } from '../../backend.ts'
+import { garbled, itemsIn, parseExact } from '../../backend.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import { keepsakeOf, printKeepsake, type Seal } from '../keepsake.ts'
 import { wholeCalls } from '../whole-calls.ts'

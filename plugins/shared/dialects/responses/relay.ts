@@ -1,5 +1,5 @@
 import type { Native, NativeEvents } from '../../../../core/ports/upstream.ts'
-import { parseObject, itemsIn } from '../../backend.ts'
+import { itemsIn, parseObject } from '../../backend.ts'
 import type { EventSink } from '../../../../core/dialects/event.ts'
 import { isJsonObject, type JsonObject } from '../../../../core/dialects/json-object.ts'
 import type { Seal } from '../keepsake.ts'
